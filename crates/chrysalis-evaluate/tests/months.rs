@@ -146,7 +146,7 @@ fn last_of_series(
         let groups = outcome.series.unwrap();
         signatures.clone_from(&groups.signatures);
         for (rows, &signature) in groups.partition.groups().zip(&groups.of_group) {
-            rows.iter().for_each(|&row| drop(life_of.insert(there[row as usize], signature)));
+            life_of.extend(rows.iter().map(|&row| (there[row as usize], signature)));
         }
         seen(number, groups.facts.counterfeits, &outcome.release, &people);
     }

@@ -7,42 +7,49 @@ use sqlparser::ast::{ObjectName, ObjectNamePart};
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 
-use super::TABLE;
+use super::{TABLE, position};
+use chrysalis_query::QueryError;
 
 /// The tokens with versions as parts of names.
-pub(super) fn into_names(tokens: &[TokenWithSpan]) -> Vec<TokenWithSpan> {
+pub(super) fn into_names(tokens: &[TokenWithSpan]) -> Result<Vec<TokenWithSpan>, QueryError> {
     let mut named: Vec<TokenWithSpan> = Vec::with_capacity(tokens.len());
     let mut at = 0;
     while let Some(token) = tokens.get(at) {
         named.push(token.clone());
         at += 1;
-        if let Some((version, end)) = is_table(&token.token).then(|| version_after(tokens, at)).flatten() {
+        let version = if is_table(&token.token) { version_after(tokens, at)? } else { None };
+        if let Some((version, end)) = version {
             let word = Word { value: version, quote_style: Some('"'), keyword: Keyword::NoKeyword };
             let parts = [Token::Period, Token::Word(word)];
             named.extend(parts.map(|part| TokenWithSpan { token: part, span: token.span }));
             at = end;
         }
     }
-    named
+    Ok(named)
 }
 
 fn is_table(token: &Token) -> bool {
     matches!(token, Token::Word(word) if word.value.eq_ignore_ascii_case(TABLE))
 }
 
-/// The number in `VERSION AS OF 3`, and where the tokens go on.
-fn version_after(tokens: &[TokenWithSpan], from: usize) -> Option<(String, usize)> {
+/// The number in `VERSION AS OF 3`, and where the tokens go on; `None` if there are no such words.
+fn version_after(tokens: &[TokenWithSpan], from: usize) -> Result<Option<(String, usize)>, QueryError> {
     let rest = (from..).zip(&tokens[from..]).filter(|(_, token)| !matches!(token.token, Token::Whitespace(_)));
     let mut rest = rest.map(|(at, token)| (at, &token.token));
     for keyword in [Keyword::VERSION, Keyword::AS, Keyword::OF] {
-        let (_, token) = rest.next()?;
-        if !matches!(token, Token::Word(word) if word.keyword == keyword && word.quote_style.is_none()) {
-            return None;
+        let is_it =
+            |token: &Token| matches!(token, Token::Word(word) if word.keyword == keyword && word.quote_style.is_none());
+        if !rest.next().is_some_and(|(_, token)| is_it(token)) {
+            return Ok(None);
         }
     }
-    match rest.next()? {
-        (at, Token::Number(digits, false)) => Some((digits.clone(), at + 1)),
-        _ => None,
+    match rest.next() {
+        Some((at, Token::Number(digits, false))) if digits.parse::<u64>().is_ok() => Ok(Some((digits.clone(), at + 1))),
+        found => {
+            let at = found.and_then(|(at, _)| position(tokens[at].span.start));
+            let problem = "VERSION AS OF takes the number of a release in its series";
+            Err(QueryError::question(at, problem, "write FROM microdata VERSION AS OF 3"))
+        }
     }
 }
 

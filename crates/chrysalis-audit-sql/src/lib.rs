@@ -24,6 +24,7 @@ mod labels;
 mod persons;
 mod promise;
 mod seen;
+mod series;
 mod setup;
 mod structure;
 mod values;
@@ -94,6 +95,7 @@ fn all_statements(frame: &Frame<'_>) -> Vec<Statement> {
     let mut all = promise::statements(frame);
     all.extend(disclosure::statements(frame));
     all.extend(structure::statements(frame));
+    all.extend(series::statements(frame));
     all.extend(boxes::statements(frame));
     all.extend(labels::statements(frame));
     all.extend(values::statements(frame));

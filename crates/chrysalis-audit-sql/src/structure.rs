@@ -2,7 +2,7 @@
 
 use chrysalis_dialect::expr::{X, any, case, col, count_distinct, count_rows, int, sum};
 use chrysalis_dialect::select::{Ctes, Rows};
-use chrysalis_release::{Cell, Detail, Holds, RoleName, TableLayout};
+use chrysalis_release::{COUNT, COUNTERFEITS, Cell, Detail, Holds, RoleName, TableLayout};
 
 use crate::Statement;
 use crate::frame::{Frame, call_max, call_min, check, column_of, columns_of, flag, undecided};
@@ -51,7 +51,9 @@ pub(crate) fn groups_check(frame: &Frame<'_>) -> &'static str {
 
 /// Every table has as many rows as the manifest says.
 fn rows(frame: &Frame<'_>) -> Statement {
-    let mut listed: Vec<(&str, u64)> = vec![(frame.people().name.as_str(), frame.manifest.rows)];
+    // In a series, some rows of people may be nobody's: see `series`.
+    let people = (frame.people().name.as_str(), frame.manifest.rows);
+    let mut listed: Vec<(&str, u64)> = Some(people).filter(|_| frame.manifest.series.is_none()).into_iter().collect();
     listed.extend(frame.manifest.tables.iter().map(|table| (table.name.as_str(), table.rows)));
     let count = |&(name, rows): &(&str, u64)| {
         let counted = frame.rows(name, "t").item(frame.dialect.text(name), "table_name");
@@ -122,16 +124,28 @@ fn sizes(frame: &Frame<'_>, at: usize) -> Option<Statement> {
     for (number, people) in tables.iter().enumerate() {
         let own = frame.column("t", id);
         let rows = frame.rows(&people.name, "t").item(own.clone(), id).item(count_rows(), "n_rows");
-        let rows = rows.item(int(0), "n_values").item(int(0), "n_lines").group_by([own.clone()]);
+        let rows =
+            rows.item(int(0), "n_values").item(int(0), "n_lines").item(int(0), "n_false").group_by([own.clone()]);
         let of_values = frame.rows(&values.name, "t").item(own.clone(), id).item(int(0), "n_rows");
-        let of_values = of_values.item(sum(believed.clone()), "n_values").item(count_rows(), "n_lines").group_by([own]);
+        let of_values = of_values.item(sum(believed.clone()), "n_values").item(count_rows(), "n_lines");
+        let of_values = of_values.item(int(0), "n_false").group_by([own]);
+        // In a series, some of the values are nobody's.
+        let of_nobody = frame.manifest.series.as_ref().map(|_| {
+            let (own, count) = (frame.column("t", id), frame.column("t", COUNT));
+            let rows = frame.rows(COUNTERFEITS, "t").filter(Some(count.clone().greater(int(0))));
+            let rows =
+                rows.item(own.clone(), id).item(int(0), "n_rows").item(int(0), "n_values").item(int(0), "n_lines");
+            rows.item(call_max(count), "n_false").group_by([own])
+        });
         let both = format!("both_{number}");
-        ctes.add_union(&both, vec![rows, of_values]);
+        ctes.add_union(&both, [rows, of_values].into_iter().chain(of_nobody).collect());
         let of = |name: &str| col(&format!("{both}.{name}"));
         let (n_rows, n_values, n_lines) = (sum(of("n_rows")), sum(of("n_values")), sum(of("n_lines")));
         let rows = Rows::of(&both).item(frame.dialect.text(&people.name), "table_name").item(of(id), id);
         let rows = rows.item(n_rows.clone(), "n_rows").item(n_values.clone(), "n_values").group_by([of(id)]);
-        let wrong = any(vec![n_rows.clone().differs(n_values), n_rows.eq(int(0)), n_lines.eq(int(0))]);
+        let is_there = (n_rows.clone() + n_lines.clone()).greater(int(0));
+        let differs = (n_rows.clone() + sum(of("n_false"))).differs(n_values);
+        let wrong = is_there.and(any(vec![differs, n_rows.eq(int(0)), n_lines.eq(int(0))]));
         ctes.add(&format!("different_{number}"), rows.having(wrong));
     }
     let names = ["table_name", id, "n_rows", "n_values"];
@@ -230,7 +244,8 @@ fn together(frame: &Frame<'_>) -> Vec<Statement> {
 fn ids(frame: &Frame<'_>) -> Option<Statement> {
     let id = frame.id()?;
     let own = || frame.column("t", id);
-    let has_id = |table: &&TableLayout| column_of(table, Cell::GroupId).is_some();
+    // Groups without counterfeits are not listed among them.
+    let has_id = |table: &&TableLayout| table.holds != Holds::Counterfeits && column_of(table, Cell::GroupId).is_some();
     let of_table = |table: &TableLayout| {
         let rows = frame.rows(&table.name, "t").item(frame.dialect.text(&table.name), "table_name");
         let rows = rows.item(call_min(own()), "least").item(call_max(own()), "greatest");

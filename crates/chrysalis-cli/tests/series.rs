@@ -129,8 +129,7 @@ fn months_are_published_audited_and_asked() {
         assert_eq!(shown["people"], town.next);
         assert_eq!(shown["releases"][3]["manifest"], hash(&folder.join("release-4/release.json")));
         run(folder, "series ledger").expect(0);
-        let refused = run(folder, "rewrite release-4 \"SELECT COUNT(*) FROM microdata\" --dialect duckdb");
-        assert!(refused.complaint(&[2]).is_none() && refused.stderr.contains("counterfeit"), "{refused}");
+        run(folder, "rewrite release-4 \"SELECT COUNT(*) FROM microdata\" --dialect duckdb").expect(0);
     }
 }
 

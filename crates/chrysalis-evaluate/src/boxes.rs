@@ -102,7 +102,8 @@ impl Distributions {
         let values = opened::values(view)?;
         let codes = translated(&values.domain, sensitive);
         let shares = |group: usize| {
-            let (own, size) = (values.group(group), f64::from(view.groups.size(group)));
+            // In a series, any of the values that a group shows may be nobody's.
+            let (own, size) = (values.group(group), f64::from(view.shown.size(group)));
             let known = own.codes.iter().zip(own.counts);
             let counted = known.filter_map(|(&code, &count)| Some((codes[code as usize]?, f64::from(count))));
             summed(counted.collect()).into_iter().map(|(code, count)| (code, count / size)).collect()

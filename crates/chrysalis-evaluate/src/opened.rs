@@ -5,9 +5,9 @@ use chrysalis_release::{Cell, Release, ReleaseError, RoleName, View};
 
 use crate::EvaluateError;
 
-/// The view of a release. A form without groups is an error, because nothing can be rebuilt from it.
+/// The view of a release, whose groups may show values that nobody has. A form without groups is an error, because nothing can be rebuilt from it.
 pub(crate) fn open(release: &Release) -> Result<View, EvaluateError> {
-    View::open(release).map_err(|error| match error {
+    View::with_counterfeits(release).map_err(|error| match error {
         ReleaseError::NoGroups { method } => EvaluateError::Method { method },
         error => error.into(),
     })

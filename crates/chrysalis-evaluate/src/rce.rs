@@ -7,8 +7,8 @@ use chrysalis_table::Code;
 use crate::permuted::histograms;
 use crate::{EvaluateError, opened};
 
-/// The reconstruction error of a release with exact or permuted quasi values. `None` for other forms, and for a release
-/// without groups or sensitive values.
+/// The reconstruction error of a release with exact or permuted quasi values. `None` for other forms, for a release
+/// without groups or sensitive values, and for one that shows values that nobody has: pa's formula knows none.
 pub fn reconstruction_error(release: &Release) -> Result<Option<Rce>, EvaluateError> {
     let shape = release.manifest.method.shape();
     let is_permuted = match shape.detail {
@@ -20,6 +20,9 @@ pub fn reconstruction_error(release: &Release) -> Result<Option<Rce>, EvaluateEr
         return Ok(None);
     }
     let view = opened::open(release)?;
+    if view.counterfeits() > 0 {
+        return Ok(None);
+    }
     let values = opened::values(&view)?;
     let deltas = if is_permuted { permuted_deltas(&view)? } else { exact_deltas(&view) };
     let group = |(at, delta): (usize, (f64, f64))| {

@@ -8,8 +8,8 @@ use chrysalis::report::AuditOutcome;
 use chrysalis::store::{Format, check_place, read_release_within, write_file};
 use chrysalis::table::{CsvOptions, CsvReader};
 use chrysalis::{
-    Analyst, Counted, Dialect, Draft, Error, EstimateMode, Evidence, Manifest, Measures, Memory, Remedy, Sampling,
-    Seed, Subspace, Tables, Watch, audit, evaluate, files, sample, values,
+    Analyst, Counted, Dialect, Draft, Error, EstimateMode, Evidence, Manifest, Measures, Memory, Questions, Remedy,
+    Sampling, Seed, Subspace, Tables, Watch, audit, evaluate, files, sample, values,
 };
 use chrysalis_lab::certificate;
 use pyo3::prelude::*;
@@ -213,8 +213,8 @@ impl Release {
         Ok((report.or_raise(py)?, outcome.ok(), headline, told.notes))
     }
 
-    /// Answers a question.
-    #[pyo3(signature = (question, tables=vec![], estimate="learned", progress=None))]
+    /// Answers a question, about the latest of several releases of a series if the folders of others are given.
+    #[pyo3(signature = (question, tables=vec![], estimate="learned", progress=None, others=vec![]))]
     fn query(
         &self,
         py: Python<'_>,
@@ -222,9 +222,22 @@ impl Release {
         tables: Vec<(String, Bound<'_, PyAny>)>,
         estimate: &str,
         progress: Option<&Bound<'_, PyAny>>,
+        others: Vec<PathBuf>,
     ) -> PyResult<Answer> {
         let estimate = estimate_of(py, estimate)?;
         let public = public_tables(py, tables)?;
+        if !others.is_empty() {
+            let Some(place) = self.place() else {
+                return Err(refused(py, "this release is in no folder, so no series can be checked", "save it first"));
+            };
+            let folders: Vec<PathBuf> = std::iter::once(place.folder).chain(others).collect();
+            let ask = move |_: &dyn Watch| {
+                let questions = Questions::one(&question)?.estimates(estimate).with_tables(public);
+                let answers = questions.ask_series(&folders, Memory::default())?;
+                answers.into_iter().next().ok_or_else(|| Error::internal("one question has one answer"))
+            };
+            return Ok(Answer::new(work::run(py, progress, ask)?.0));
+        }
         // Opening takes long the first time; the release is shared, so the analyst is kept even if the question fails.
         let analyst = self.opened(py, progress)?;
         let ask = move |_: &dyn Watch| analyst.ask_with(&question, &public, estimate);

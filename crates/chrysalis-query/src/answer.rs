@@ -182,8 +182,9 @@ impl<'a> AnswerScan<'a> {
         let place = |found: &HitsByKey| {
             (0..).zip(&found.combinations).map(|(at, one)| (values(found, &one.digits), at)).collect()
         };
-        // Nobody has worked out what counterfeits teach.
-        let learns = mode == EstimateMode::Learned && !release.has_counterfeits();
+        // Nobody has worked out what counterfeits teach about ranges and labels.
+        let can_learn = !release.has_counterfeits() || !plan.shape.detail.is_labelled();
+        let learns = mode == EstimateMode::Learned && can_learn;
         let learner = learns.then(|| Learner::new(release, plan, &quasi_keys)).transpose()?;
         let gatherers = Gatherer::all(release, plan, operands, listed, &quasi_keys, learner.as_ref())?;
         Ok(AnswerScan {

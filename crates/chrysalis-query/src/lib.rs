@@ -29,6 +29,7 @@ pub mod tables;
 mod term;
 mod tree;
 pub mod value_set;
+mod versions;
 
 pub use answer::{AggregateAnswer, Answer, AnswerRow, Explanation};
 pub use boxes::{Cell, MAX_BOXES, boxes};
@@ -42,5 +43,6 @@ pub use question::Question;
 pub use statement::Statement;
 pub use tables::Tables;
 pub use tree::Tree;
+pub use versions::{OfRelease, Versioned};
 
 pub use chrysalis_release::EstimateMode;

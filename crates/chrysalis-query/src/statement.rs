@@ -10,6 +10,8 @@ pub struct Statement {
     pub plain: Option<Question>,
     /// What is selected.
     pub items: Vec<Item>,
+    /// Which release of a series is asked, by its number; the latest one if not said.
+    pub version: Option<u64>,
     /// The public tables that are joined.
     pub joins: Vec<Join>,
     /// The WHERE clause.
@@ -26,6 +28,8 @@ pub struct Statement {
     pub offset: u64,
     /// The name by which the table is called in front of its columns.
     pub alias: String,
+    /// Whether it has no FROM, and computes with the answers of questions in parentheses.
+    pub is_of_answers: bool,
     /// Where it begins.
     pub at: Option<Position>,
 }
@@ -33,11 +37,14 @@ pub struct Statement {
 impl Statement {
     /// Whether it joins a public table, or looks into it.
     pub fn uses(&self, table: &str) -> bool {
-        let is_it = |name: &str| name.eq_ignore_ascii_case(table);
+        self.looks_into(&|name: &str| name.eq_ignore_ascii_case(table))
+    }
+
+    fn looks_into(&self, is_it: &dyn Fn(&str) -> bool) -> bool {
         let items = self.items.iter().map(|item| &item.expr);
         let orders = self.order_by.iter().map(|order| &order.expr);
         let mut exprs = items.chain(&self.condition).chain(&self.group_by).chain(&self.having).chain(orders);
-        self.joins.iter().any(|join| is_it(&join.table)) || exprs.any(|expr| expr.looks_into(&is_it))
+        self.joins.iter().any(|join| is_it(&join.table)) || exprs.any(|expr| expr.looks_into(is_it))
     }
 }
 
@@ -115,6 +122,8 @@ pub enum Expr {
     Call(ScalarFunction, Vec<Expr>),
     /// An aggregate.
     Aggregate(Box<AggregateCall>),
+    /// The one number that another question asks.
+    Question(Box<Statement>),
 }
 
 /// A column of a public table, of the rows that satisfy a condition.
@@ -218,7 +227,7 @@ impl Expr {
     /// The parts of this expression.
     pub fn children(&self) -> Vec<&Expr> {
         match self {
-            Expr::Column(..) | Expr::Constant(..) => Vec::new(),
+            Expr::Column(..) | Expr::Constant(..) | Expr::Question(_) => Vec::new(),
             Expr::Negate(x) | Expr::Not(x) | Expr::IsNull(x) | Expr::Like(x, ..) | Expr::InTable(x, _) => vec![x],
             Expr::Arithmetic(x, _, y) | Expr::Compare(x, _, y) => vec![x, y],
             Expr::And(parts) | Expr::Or(parts) | Expr::Call(_, parts) => parts.iter().collect(),
@@ -236,8 +245,17 @@ impl Expr {
         matches!(self, Expr::Aggregate(_)) || self.children().into_iter().any(Expr::has_aggregate)
     }
 
+    /// Whether the answer of another question is part of it.
+    pub fn has_question(&self) -> bool {
+        matches!(self, Expr::Question(_)) || self.children().into_iter().any(Expr::has_question)
+    }
+
     fn looks_into(&self, is_it: &dyn Fn(&str) -> bool) -> bool {
-        let own = matches!(self, Expr::InTable(_, source) if is_it(&source.table));
+        let own = match self {
+            Expr::InTable(_, source) => is_it(&source.table),
+            Expr::Question(inner) => inner.looks_into(is_it),
+            _ => false,
+        };
         own || self.children().into_iter().any(|part| part.looks_into(is_it))
     }
 
@@ -247,6 +265,7 @@ impl Expr {
             Expr::Column(_, column) => column.at,
             Expr::Constant(_, at) => *at,
             Expr::Aggregate(call) => call.at,
+            Expr::Question(inner) => inner.at,
             other => other.children().into_iter().find_map(Expr::at),
         }
     }

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use chrysalis_release::view::{Field, Groups, Label};
 use chrysalis_release::{Detail, Preparation, Published, Release, RoleName, Values, View};
 use chrysalis_table::{Code, Codes, Domain};
+use rand::CryptoRng;
+use rand::seq::SliceRandom;
 
 use crate::axis::{Axis, Part, cells_of};
 use crate::{SampleError, tight};
@@ -55,6 +57,8 @@ pub struct ColumnDrawn {
 #[derive(Debug)]
 pub(crate) struct Deck {
     pub(crate) groups: Arc<Groups>,
+    /// Where some values are nobody's: groups by how many values they show. Dealt values are then as many.
+    pub(crate) shown: Option<Arc<Groups>>,
     pub(crate) attributes: Vec<Attribute>,
     /// How many blocks of columns are dealt, each as one.
     pub(crate) n_blocks: usize,
@@ -117,7 +121,8 @@ impl Deck {
         if manifest.method.shape().group_id.is_none() {
             return Err(SampleError::Method { method: manifest.method });
         }
-        let view = View::open(release)?;
+        let view = View::with_counterfeits(release)?;
+        let has_counterfeits = view.counterfeits() > 0;
         let whole = view.layout.shape.people.to_owned();
         let people = release.table(&whole)?;
         let mut blocks = Blocks::new(&view);
@@ -146,12 +151,12 @@ impl Deck {
                 }
                 RoleName::Sensitive => match view.layout.shape.values {
                     Values::Swapped => return Err(SampleError::Method { method: manifest.method }),
-                    Values::Beside => {
+                    Values::Beside if !has_counterfeits => {
                         let column = beside()?;
                         let block = (field.published == Published::Permuted).then(|| blocks.of(at));
                         listed(view.groups.arranged(column.codes()), column.domain(), block)
                     }
-                    Values::Counted(_) => {
+                    Values::Beside | Values::Counted(_) => {
                         let codes = counted(&view, at).ok_or_else(|| {
                             SampleError::broken(format!("no table shows the values of `{}`", field.name))
                         })?;
@@ -169,8 +174,39 @@ impl Deck {
             n_blocks: blocks.next,
             marginals,
             whole,
+            shown: has_counterfeits.then(|| Arc::new(view.shown)),
             groups: Arc::new(view.groups),
         })
+    }
+
+    /// The same with only as many values in every group as it has rows: which of them are nobody's is drawn, all choices
+    /// being equally likely (spec, step 0). `None` where all are somebody's.
+    pub(crate) fn without_counterfeits(&self, rng: &mut dyn CryptoRng) -> Option<Deck> {
+        let shown = self.shown.as_ref()?;
+        let chosen = |listed: &Listed, rng: &mut dyn CryptoRng| {
+            let mut codes: Vec<Code> = Vec::with_capacity(self.groups.n_rows());
+            for group in 0..self.groups.len() {
+                let mut own: Vec<Code> = shown.rows(group).map(|place| listed.codes.get(place)).collect();
+                let (drawn, _) = own.partial_shuffle(rng, self.groups.size(group) as usize);
+                codes.extend_from_slice(drawn);
+            }
+            Codes::collect(listed.domain.len(), codes.into_iter())
+        };
+        let mut attributes = self.attributes.clone();
+        for attribute in attributes.iter_mut().filter(|it| it.field.role == RoleName::Sensitive) {
+            if let Source::Listed(listed) = &mut attribute.source {
+                let codes = chosen(listed, rng);
+                *listed = Arc::new(Listed {
+                    codes,
+                    domain: Arc::clone(&listed.domain),
+                    cell_of: listed.cell_of.clone(),
+                    n_cells: listed.n_cells,
+                    block: listed.block,
+                });
+            }
+        }
+        let (groups, whole) = (Arc::clone(&self.groups), self.whole.clone());
+        Some(Deck { groups, shown: None, attributes, n_blocks: self.n_blocks, marginals: Vec::new(), whole })
     }
 
     pub(crate) fn columns(&self) -> Vec<ColumnDrawn> {

@@ -99,8 +99,10 @@ impl Sampler {
     /// Linear in the rows, times the columns and the number of classes (at most 48); the distribution is learned from
     /// at most 100,000 rows.
     pub fn world(&self, draw: Draw, rng: &mut dyn CryptoRng, progress: Progress<'_>) -> Result<Table, SampleError> {
-        let deck = self.deck.with_marginals(rng, progress)?;
-        let deck = deck.as_ref().unwrap_or(&self.deck);
+        let chosen = self.deck.without_counterfeits(rng);
+        let deck = chosen.as_ref().unwrap_or(&self.deck);
+        let fitted = deck.with_marginals(rng, progress)?;
+        let deck = fitted.as_ref().unwrap_or(deck);
         let state = chain::run(deck, draw, rng, progress);
         Ok(world::table(deck, (&state, draw.estimate), rng, progress))
     }

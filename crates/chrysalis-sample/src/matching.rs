@@ -41,7 +41,7 @@ impl Deck {
             }
         }
         let (whole, groups) = (self.whole.clone(), Arc::clone(&self.groups));
-        Ok(Some(Deck { groups, attributes, n_blocks: self.n_blocks, marginals: Vec::new(), whole }))
+        Ok(Some(Deck { groups, shown: None, attributes, n_blocks: self.n_blocks, marginals: Vec::new(), whole }))
     }
 
     fn fit_group(&self, group: usize, boxes: &mut Boxes, rng: &mut dyn CryptoRng) -> Result<(), SampleError> {

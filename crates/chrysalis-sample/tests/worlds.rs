@@ -7,10 +7,11 @@ mod common;
 use std::collections::BTreeMap;
 
 use chrysalis_publish::method::{Anatomy, Angel, Fallback, Generalize, Method, Permute, RankSwap, Shuffle};
-use chrysalis_publish::{AttributeSpec, Job, Microdata, Partition, TaxonomySource};
-use chrysalis_release::{EstimateMode, Release};
+use chrysalis_publish::partitioner::Nobody;
+use chrysalis_publish::{AttributeSpec, Job, Microdata, Partition, Past, TaxonomySource};
+use chrysalis_release::{EstimateMode, Release, SeriesEntry};
 use chrysalis_sample::{Draw, Origin, SampleError, Sampler};
-use chrysalis_table::{Column, Role, Table, Unwatched, no_progress};
+use chrysalis_table::{Column, Role, Table, Unwatched, Value, no_progress};
 use chrysalis_testkit::strategies::{RandomTable, fixed, tables};
 use common::{check_world, text};
 use proptest::prelude::*;
@@ -271,5 +272,39 @@ fn broken_releases_end_in_an_error_not_in_a_panic() {
 fn try_all(release: &Release) {
     if let Ok(sampler) = Sampler::open(release) {
         let _ = sampler.world(Draw::default(), &mut rng(1), &no_progress);
+    }
+}
+
+/// Of three people, whose group showed a, b and c, the one with c has left: which value nobody has is drawn.
+#[test]
+fn counterfeit_values_are_left_out_at_random() {
+    for method in [&Anatomy as &dyn Method, &Permute, &Generalize] {
+        let own = Column::texts("s", ["a", "b"].into_iter());
+        let wide = own.with_values(vec![Value::Text("c".into())], |_| 0);
+        let data = simple(&Table::new(vec![Column::integers("q", &[1, 2]), wide]), &["q"], &["s"]);
+        let past = Past {
+            signatures: vec![vec![0, 1, 2]],
+            lives: vec![vec![0]],
+            of_row: vec![Some(0), Some(0)],
+            takes_changes: false,
+            entry: SeriesEntry { number: 2, previous: Some("0".repeat(64)) },
+        };
+        let require = ["m=3".parse().unwrap()];
+        let made = Job::new(&data, &require, &Nobody, &mut rng(5), &Unwatched).after(&past).run(method).unwrap();
+        for estimate in [EstimateMode::Even, EstimateMode::Learned] {
+            let mut left_out: BTreeMap<String, u32> = BTreeMap::new();
+            for seed in 0..300 {
+                let world = world(&made.release, Draw { estimate, bootstrap: false }, seed);
+                assert_eq!(world.rows(), 2);
+                let column = world.column("s").unwrap();
+                let drawn: Vec<String> =
+                    (0..2).map(|row| column.domain().text(column.code(row)).into_owned()).collect();
+                assert_ne!(drawn[0], drawn[1]);
+                let missed = ["a", "b", "c"].into_iter().find(|value| !drawn.contains(&(*value).to_owned()));
+                *left_out.entry(missed.unwrap().to_owned()).or_default() += 1;
+            }
+            // A hundred each, give or take five standard deviations.
+            assert!(left_out.len() == 3 && left_out.values().all(|n| (60..=140).contains(n)), "{left_out:?}");
+        }
     }
 }

@@ -1,8 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use chrysalis_query::statement::Statement;
-use chrysalis_query::{EstimateMode, Inquiry, OpenRelease, QueryError, Tables};
+use chrysalis_query::{EstimateMode, Inquiry, OpenRelease, QueryError, Tables, Versioned};
 use chrysalis_release::{Manifest, Release};
 use chrysalis_sql::rewrite::{looked_at_by, rewrite_inquiry};
 use chrysalis_sql::{Dialect, parse};
@@ -11,6 +11,7 @@ use chrysalis_table::Memory;
 use rayon::prelude::*;
 
 use crate::Error;
+use crate::chain::{Link, chain};
 use crate::report::AnswerReport;
 
 /// Answers questions in SQL from a release, with estimates and with bounds that are certain to hold.
@@ -57,9 +58,10 @@ impl Analyst {
     }
 
     fn answer(&self, question: &Statement, tables: &Tables, estimates: EstimateMode) -> Result<AnswerReport, Error> {
-        let inquiry = Inquiry::new(question, self.open.manifest(), tables)?;
-        let reply = self.open.inquire(&inquiry, estimates)?;
-        Ok(AnswerReport::new(reply, &inquiry, self.open.manifest(), estimates))
+        let manifests = [self.open.manifest()];
+        let asked = Versioned::new(question, &manifests, tables)?;
+        let reply = asked.answer(|_| Some(&self.open), estimates)?;
+        Ok(AnswerReport::of_versions(reply, &asked, &manifests, estimates))
     }
 
     /// The same question as one statement for a database that holds the release's tables. It computes the even
@@ -74,8 +76,8 @@ impl Analyst {
     }
 
     fn rewritten(&self, question: &Statement, tables: &Tables, dialect: Dialect) -> Result<String, Error> {
-        let inquiry = Inquiry::new(question, self.open.manifest(), tables)?;
-        Ok(rewrite_inquiry(&inquiry, &self.release, dialect)?)
+        let asked = Versioned::new(question, &[self.open.manifest()], tables)?;
+        Ok(rewrite_inquiry(of_one_release(&asked)?, &self.release, dialect)?)
     }
 }
 
@@ -155,40 +157,61 @@ impl Questions {
     ///
     /// A release that declares more than fits into `memory` is refused.
     pub fn ask(&self, folder: &Path, memory: Memory) -> Result<Vec<AnswerReport>, Error> {
-        let manifest = read_manifest_within(folder, memory)?;
-        let plans = self.plans(&manifest)?;
-        let mut wanted: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        for needed in plans.iter().flat_map(Inquiry::columns) {
-            wanted.entry(needed.table).or_default().extend(needed.columns);
+        self.ask_series(&[folder.to_owned()], memory)
+    }
+
+    /// The same for several releases of one series: questions are about the latest one, unless they say `VERSION AS OF`.
+    ///
+    /// # Errors
+    /// Where the releases are not those of one series, none missing in between.
+    pub fn ask_series(&self, folders: &[PathBuf], memory: Memory) -> Result<Vec<AnswerReport>, Error> {
+        let links = chain(folders, memory)?;
+        let manifests: Vec<&Manifest> = links.iter().map(|link| &link.manifest).collect();
+        let asked = self.bound(&manifests)?;
+        let mut wanted: Vec<BTreeMap<String, BTreeSet<String>>> = vec![BTreeMap::new(); links.len()];
+        for question in asked.iter().flat_map(|asked| &asked.questions) {
+            for needed in question.inquiry.columns() {
+                wanted[question.release].entry(needed.table).or_default().extend(needed.columns);
+            }
         }
-        let open = OpenRelease::new(&read_columns_within(folder, manifest, &listed(wanted), memory)?)?;
-        let answers: Vec<_> = plans.par_iter().map(|plan| open.inquire(plan, self.estimates)).collect();
-        let report = |(at, (plan, answer)): (usize, (&Inquiry, Result<_, QueryError>))| {
-            let answer = answer.map_err(|error| self.located(error, at))?;
-            Ok(AnswerReport::new(answer, plan, open.manifest(), self.estimates))
+        let open = |(link, wanted): (&Link, BTreeMap<String, BTreeSet<String>>)| {
+            if wanted.is_empty() {
+                return Ok(None);
+            }
+            let release = read_columns_within(&link.folder, link.manifest.clone(), &listed(wanted), memory)?;
+            Ok::<_, Error>(Some(OpenRelease::new(&release)?))
         };
-        plans.iter().zip(answers).enumerate().map(report).collect()
+        let open: Vec<Option<OpenRelease>> = links.iter().zip(wanted).map(open).collect::<Result<_, _>>()?;
+        let of = |release: usize| open[release].as_ref();
+        let answers: Vec<_> = asked.par_iter().map(|asked| asked.answer(of, self.estimates)).collect();
+        let report = |(at, (asked, answer)): (usize, (&Versioned, Result<_, QueryError>))| {
+            let answer = answer.map_err(|error| self.located(error, at))?;
+            Ok(AnswerReport::of_versions(answer, asked, &manifests, self.estimates))
+        };
+        asked.iter().zip(answers).enumerate().map(report).collect()
     }
 
     /// All of them as statements for a database that holds the release's tables. Large releases are refused as in
     /// [`Questions::ask`].
     pub fn rewrite(&self, folder: &Path, dialect: Dialect, memory: Memory) -> Result<Vec<String>, Error> {
         let manifest = read_manifest_within(folder, memory)?;
-        let plans = self.plans(&manifest)?;
+        let asked = self.bound(&[&manifest])?;
+        let plan = |(at, asked)| of_one_release(asked).map_err(|error| self.located(error, at));
+        let plans: Vec<&Inquiry> = asked.iter().enumerate().map(plan).collect::<Result<_, _>>()?;
         let mut wanted: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        for (table, columns) in plans.iter().flat_map(looked_at_by) {
+        for (table, columns) in plans.iter().flat_map(|plan| looked_at_by(plan)) {
             wanted.entry(table).or_default().extend(columns);
         }
         let release = read_columns_within(folder, manifest, &listed(wanted), memory)?;
         let statement = |(at, plan)| rewrite_inquiry(plan, &release, dialect).map_err(|error| self.located(error, at));
-        plans.iter().enumerate().map(statement).collect()
+        plans.into_iter().enumerate().map(statement).collect()
     }
 
-    fn plans(&self, manifest: &Manifest) -> Result<Vec<Inquiry>, Error> {
+    fn bound(&self, manifests: &[&Manifest]) -> Result<Vec<Versioned>, Error> {
         check_used(&self.questions, &self.tables)?;
-        let plan =
-            |(at, question)| Inquiry::new(question, manifest, &self.tables).map_err(|error| self.located(error, at));
-        self.questions.iter().enumerate().map(plan).collect()
+        let bind =
+            |(at, question)| Versioned::new(question, manifests, &self.tables).map_err(|error| self.located(error, at));
+        self.questions.iter().enumerate().map(bind).collect()
     }
 
     /// Adds the number of the question to an error, if the questions come from a file.
@@ -196,6 +219,15 @@ impl Questions {
         let error = Error::from(error);
         if self.is_file { error.about(&format!("question {}", at + 1)) } else { error }
     }
+}
+
+/// What a statement asks of the only release that a database holds.
+fn of_one_release(asked: &Versioned) -> Result<&Inquiry, QueryError> {
+    let only = asked.single().map(|question| &question.inquiry);
+    only.ok_or_else(|| {
+        let problem = "a SELECT of answers is not rewritten as SQL: a statement asks the tables of one release once";
+        QueryError::question(None, problem, "rewrite the questions in parentheses one by one")
+    })
 }
 
 fn listed(wanted: BTreeMap<String, BTreeSet<String>>) -> Vec<(String, Vec<String>)> {

@@ -70,7 +70,7 @@ pub fn sample(release: &Release, sampling: &Sampling, seed: Seed, watch: &dyn Wa
             .collect::<Result<Vec<_>, _>>()?;
         let report = SampleReport {
             method: release.manifest.method,
-            rows: release.manifest.rows,
+            rows: sampler.rows() as u64,
             groups: release.manifest.groups,
             worlds: sampling.worlds,
             estimate: sampling.estimate,

@@ -89,6 +89,10 @@ fn meaning(principle: &PrincipleSpec, word: &str, unit: &str, about: &str) -> St
             show(alpha)
         ),
         PrincipleSpec::OfPopulation(spec) => people::meaning(spec, word),
+        PrincipleSpec::MInvariance { m } => format!(
+            "every {word} shows at least {m} values of `{about}`, each of them once. That people keep theirs from release to \
+             release shows only beside the other releases."
+        ),
         PrincipleSpec::Beta { beta } => format!(
             "in every {word}, no value of `{about}` is more than {} times more frequent than in the whole table, beyond once.",
             show(beta)
@@ -224,6 +228,7 @@ fn of_values(seen: &Seen<'_>, counting: &Counting<'_>, principle: &PrincipleSpec
             let (rows, decides) = spread::different(&mut ctes, seen, counting, *l, persons.is_some())?;
             Ok(Body { ctes, rows, decides })
         }
+        PrincipleSpec::MInvariance { m } => each_once(seen, counting, *m),
         PrincipleSpec::FrequencyL { l } => share(seen, counting, (*l).recip_parts(), None, false),
         PrincipleSpec::OthersL { l } => share(seen, counting, (*l).recip_parts(), None, true),
         PrincipleSpec::AlphaK { alpha, k } => share(seen, counting, parts_of(alpha), Some(*k), false),
@@ -246,6 +251,16 @@ fn of_values(seen: &Seen<'_>, counting: &Counting<'_>, principle: &PrincipleSpec
         #[allow(unreachable_patterns, reason = "principles that exist for tests")]
         _ => Err("It exists for tests.".to_owned()),
     }
+}
+
+/// m: at least m values are shown, whether somebody has them or not, and none of them twice.
+fn each_once(seen: &Seen<'_>, counting: &Counting<'_>, m: u64) -> Written {
+    let mut ctes = Ctes::default();
+    seen.add_shown(&mut ctes, counting.at);
+    let (key, most) = (seen.key_of("shown"), call_max(col("shown.n")));
+    let rows = Rows::of("shown").item(key.clone(), seen.key()).item(count_rows(), "n_values");
+    let rows = rows.item(most.clone(), "most").group_by([key]);
+    exactly(ctes, rows.having(count_rows().less(int(m)).or(most.greater(int(1)))))
 }
 
 /// The numerator and denominator of one over a number.

@@ -3,8 +3,12 @@
 use std::sync::Arc;
 
 use chrysalis::{Draft, Seed, Unwatched, publish};
-use chrysalis_release::Release;
-use chrysalis_table::{Code, Codes, Column, Date, DateTime, Domain, Kind, Table, Value};
+use chrysalis_publish::method::{Anatomy, Generalize, Method, Permute};
+use chrysalis_publish::partitioner::Nobody;
+use chrysalis_publish::{AttributeSpec, Job, Microdata, Past};
+use chrysalis_release::{Release, SeriesEntry};
+use chrysalis_table::{Code, Codes, Column, Date, DateTime, Domain, Kind, Role, Table, Value};
+use rand::SeedableRng;
 use serde_json::{Value as Json, json};
 
 /// A column of values; of words with an order, `order` has all of them.
@@ -93,6 +97,56 @@ fn made(name: &str, draft: Json) -> (String, Release) {
     let recipe = draft.check(&header).unwrap_or_else(|error| panic!("{name}: {error}"));
     let published = publish(people, &recipe, Seed::Fixed(7), &Unwatched);
     (name.to_owned(), published.unwrap_or_else(|error| panic!("{name}: {error}")).release)
+}
+
+const ILLNESSES: [&str; 6] = ["asthma", "flu", "gout", "measles", "ulcer", "zoster"];
+
+/// Some rows of a table of people and illnesses, whose column knows all illnesses.
+fn month(rows: &[u32]) -> Microdata {
+    let (people, mut dice) = (people(), Dice(77));
+    let ill: Vec<&str> = (0..people.rows()).map(|_| ILLNESSES[dice.below(6)]).collect();
+    let own = Column::texts("illness", rows.iter().map(|&row| ill[row as usize]));
+    let lacks = |word: &&&str| own.domain().code_of(Some(&Value::Text((**word).into()))).is_none();
+    let more = ILLNESSES.iter().filter(lacks).map(|word| Value::Text((*word).into())).collect();
+    let names = ["age", "sex", "zip"];
+    let quasi = names.iter().map(|name| people.column(name).unwrap().gather(rows));
+    let table = Table::new(quasi.chain([own.with_values(more, |_| 0)]).collect());
+    let mut roles: Vec<AttributeSpec> =
+        names.iter().map(|name| AttributeSpec::new(*name, Role::QuasiIdentifier)).collect();
+    roles.push(AttributeSpec::new("illness", Role::Sensitive));
+    Microdata::new(table, &roles).unwrap()
+}
+
+/// The second release of a series, after a quarter of the people have left, so that it takes counterfeits.
+pub(crate) fn of_series(method: &dyn Method) -> (String, Release) {
+    let mut rng = rand::rngs::ChaCha20Rng::seed_from_u64(3);
+    let require = ["m=3".parse().unwrap()];
+    let mut publish = |rows: &[u32], past: &Past| {
+        let data = month(rows);
+        Job::new(&data, &require, &Nobody, &mut rng, &Unwatched).after(past).run(method).unwrap()
+    };
+    let first: Vec<u32> = (0..90).collect();
+    let groups = publish(&first, &Past::none(90)).series.unwrap();
+    let mut signature_of = vec![None; 120];
+    for (rows, &signature) in groups.partition.groups().zip(&groups.of_group) {
+        rows.iter().for_each(|&row| signature_of[row as usize] = Some(signature));
+    }
+    let second: Vec<u32> = (0..90).filter(|row| row % 4 != 0).chain(90..93).collect();
+    let past = Past {
+        lives: (0..groups.signatures.len() as u32).map(|at| vec![at]).collect(),
+        signatures: groups.signatures,
+        of_row: second.iter().map(|&row| signature_of[row as usize]).collect(),
+        takes_changes: false,
+        entry: SeriesEntry { number: 2, previous: Some("0".repeat(64)) },
+    };
+    let outcome = publish(&second, &past);
+    assert!(outcome.series.unwrap().facts.counterfeits > 3);
+    (format!("series {}", method.form()), outcome.release)
+}
+
+/// Releases of series, in every form that has them.
+pub(crate) fn series() -> Vec<(String, Release)> {
+    [&Anatomy as &dyn Method, &Permute, &Generalize].into_iter().map(of_series).collect()
 }
 
 /// One release per form and principle, at least.

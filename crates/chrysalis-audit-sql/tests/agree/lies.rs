@@ -69,7 +69,7 @@ enum Target {
 use Target::Holds as In;
 
 /// Every kind of lie: its name, and the tables it is told in.
-const KINDS: [(&str, Target); 53] = [
+const KINDS: [(&str, Target); 58] = [
     ("a row in another group", In(Holds::People)),
     ("two rows exchange groups", In(Holds::People)),
     ("a row without group", In(Holds::People)),
@@ -117,6 +117,11 @@ const KINDS: [(&str, Target); 53] = [
     ("a group not listed", In(Holds::Groups)),
     ("a combination changed", In(Holds::Combinations)),
     ("a combination less", In(Holds::Combinations)),
+    ("a counterfeit more", In(Holds::Counterfeits)),
+    ("no counterfeits", In(Holds::Counterfeits)),
+    ("counterfeits of another group", In(Holds::Counterfeits)),
+    ("counterfeits not listed", In(Holds::Counterfeits)),
+    ("counterfeits listed twice", In(Holds::Counterfeits)),
     ("a stronger promise", Target::Manifest),
     ("other numbers of rows", Target::Manifest),
     ("other numbers of groups", Target::Manifest),
@@ -198,7 +203,9 @@ fn in_rows(rows: &mut Cells, kind: &str, of: &TableLayout, manifest: &Manifest, 
         (0..rows.len()).filter(|&it| rows[it][at] == rows[row][at]).collect()
     };
     match kind {
-        "a row in another group" | "a line of another group" => rows[row][id?] = rows[other][id?].clone(),
+        "a row in another group" | "a line of another group" | "counterfeits of another group" => {
+            rows[row][id?] = rows[other][id?].clone()
+        }
         "two rows exchange groups" => {
             let (a, b) = (rows[row][id?].clone(), rows[other][id?].clone());
             (rows[row][id?], rows[other][id?]) = (b, a);
@@ -214,11 +221,18 @@ fn in_rows(rows: &mut Cells, kind: &str, of: &TableLayout, manifest: &Manifest, 
             let most = rows.iter().map(|row| integer(&row[id])).max()?;
             same(rows, id, row).into_iter().for_each(|it| rows[it][id] = Some(Value::Integer(most + 5)));
         }
-        "a row less" | "a line less" | "a member less" | "a help row less" | "a group not listed"
+        "counterfeits not listed"
+        | "a row less"
+        | "a line less"
+        | "a member less"
+        | "a help row less"
+        | "a group not listed"
         | "a combination less" => {
             rows.remove(row);
         }
-        "a row twice" | "a line twice" | "a member twice" | "a help row twice" => rows.insert(row, rows[row].clone()),
+        "counterfeits listed twice" | "a row twice" | "a line twice" | "a member twice" | "a help row twice" => {
+            rows.insert(row, rows[row].clone())
+        }
         "a group less" => {
             let gone = rows[row][id?].clone();
             rows.retain(|row| row[id.unwrap()] != gone);
@@ -256,6 +270,10 @@ fn in_rows(rows: &mut Cells, kind: &str, of: &TableLayout, manifest: &Manifest, 
         }
         "a count too high" => {
             rows[row][count?] = Some(Value::Integer(integer(&rows[row][count?]) + 1 + dice.below(3) as i64))
+        }
+        "a counterfeit more" => rows[row][count?] = Some(Value::Integer(integer(&rows[row][count?]) + 1)),
+        "no counterfeits" => {
+            rows[row][count?] = [None, Some(Value::Integer(0)), Some(Value::Integer(-1))][dice.below(3)].clone()
         }
         "a count of zero" => rows[row][count?] = Some(Value::Integer(0)),
         "a negative count" => rows[row][count?] = Some(Value::Integer(-3)),
@@ -331,6 +349,7 @@ fn in_manifest(manifest: &mut Manifest, kind: &str, dice: &mut Dice) -> bool {
                 Some(("ke", _)) => ["ke=9,500", "ke=3,8000"][dice.below(2)],
                 Some(("alpha-k", _)) => ["alpha-k=0.1,3", "alpha-k=0.9,50"][dice.below(2)],
                 Some(("beta", _)) => "beta=0.2",
+                Some(("m", _)) => "m=5",
                 Some(("others-l", _)) => "others-l=8",
                 Some(("distinct-l-alpha", _)) => ["distinct-l-alpha=9,0.5", "distinct-l-alpha=2,40"][dice.below(2)],
                 Some(("entropy-l-alpha", _)) => "entropy-l-alpha=3,1",
@@ -341,6 +360,10 @@ fn in_manifest(manifest: &mut Manifest, kind: &str, dice: &mut Dice) -> bool {
         }
         "other numbers of rows" => {
             let n = json["tables"].as_array().map_or(0, Vec::len);
+            // Of a series, the audit counts the rows of everybody itself; files say how many they have.
+            if manifest.series.is_some() {
+                return false;
+            }
             let table = &mut json["tables"][dice.below(n)];
             table["rows"] = json!(table["rows"].as_u64().unwrap() + 1);
         }

@@ -71,6 +71,11 @@ fn sound_releases_of_every_form_and_promise_pass_in_every_database() {
     all_is_well(&honest::releases());
 }
 
+#[test]
+fn sound_releases_of_series_pass_in_every_database() {
+    all_is_well(&honest::series());
+}
+
 /// Spark is not at hand in tests, so its statements are at least parsed; names are unique, and nothing is left out
 /// silently: every promise and every check of the audit is decided or said to be undecided.
 #[test]
@@ -84,7 +89,7 @@ fn every_promise_and_check_has_statements_that_parse_or_is_said_to_be_undecided(
             Dialect::Spark => Box::new(DatabricksDialect {}),
         }
     };
-    for (name, release) in honest::releases().into_iter().chain(frozen()) {
+    for (name, release) in honest::releases().into_iter().chain(honest::series()).chain(frozen()) {
         let report = audit(&release).unwrap();
         for dialect in Dialect::ALL {
             let all = statements(&release.manifest, dialect);
@@ -111,8 +116,9 @@ fn every_promise_and_check_has_statements_that_parse_or_is_said_to_be_undecided(
 fn lies_are_found_by_both_or_by_neither() {
     let folder = tempfile::tempdir().unwrap();
     let sound: Vec<(String, Release)> = honest::releases().into_iter().chain(frozen()).collect();
-    let wanted = chrysalis_testkit::sampled(60, 520);
-    let forged = lies::forge(&sound, wanted);
+    let mut forged = lies::forge(&sound, chrysalis_testkit::sampled(60, 520));
+    forged.extend(lies::forge(&honest::series(), chrysalis_testkit::sampled(40, 200)));
+    let forged = forged;
     let kinds: BTreeSet<&str> = forged.iter().map(|it| it.kind).collect();
     let mut wrong: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for mut judge in judges(folder.path()) {

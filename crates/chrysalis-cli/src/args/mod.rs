@@ -473,7 +473,8 @@ Examples:
   chrysalis evaluate release --microdata patients.csv
   chrysalis evaluate release --microdata patients.csv --attributes age,sex --attributes zip_code
   chrysalis evaluate release --microdata patients.csv --attributes age --table gt --output json
-  chrysalis evaluate release --microdata patients.csv --workload angel --selectivity 0.1 --seed 7";
+  chrysalis evaluate release --microdata patients.csv --workload angel --selectivity 0.1 --seed 7
+  chrysalis evaluate may --microdata may.csv --with april=april.csv --with march=march.csv";
 
 #[derive(Debug, Args)]
 #[command(after_help = EVALUATE_HELP)]
@@ -483,6 +484,10 @@ pub(crate) struct EvaluateArgs {
     /// The table it was made from.
     #[arg(long, value_name = "FILE")]
     pub(crate) microdata: String,
+    /// Other releases of the same series, each with the table it was made from; repeat for several. One line per release
+    /// is shown then, by number.
+    #[arg(long = "with", value_name = "DIR=FILE", value_parser = path_of, conflicts_with = "holdout")]
+    pub(crate) others: Vec<(String, PathBuf)>,
     /// Compare distributions over these quasi attributes as well; repeat for several sets.
     #[arg(long, value_name = "A,B,…")]
     pub(crate) attributes: Vec<String>,
@@ -639,6 +644,8 @@ Questions:
   Conditions   =, <>, <, <=, >, >=, BETWEEN, IN, LIKE, IS NULL; AND, OR, NOT
   Tables       given with --table: a column to join on must be unique there
 
+  Series       FROM microdata VERSION AS OF 3, and SELECT (SELECT …) - (SELECT …) of several months
+
 Answers:
   estimate     what all groups of the release together suggest (learned); with --estimate even, the
                mean over all tables that could have produced this release
@@ -653,6 +660,8 @@ Examples:
   chrysalis query release \"SELECT MEDIAN(cost), STDDEV(cost) FROM microdata GROUP BY age // 10\"
   chrysalis query release --table regions=regions.csv \\
       \"SELECT r.area, AVG(cost) FROM microdata JOIN regions r ON zip_code = r.zip GROUP BY r.area\"
+  chrysalis query may \"SELECT (SELECT COUNT(*) FROM microdata WHERE disease = 'flu')
+      - (SELECT COUNT(*) FROM microdata VERSION AS OF 4 WHERE disease = 'flu')\" --with april
   chrysalis query release --file questions.sql --output json --estimate even
   echo \"SELECT COUNT(*) FROM microdata WHERE disease LIKE 'F%'\" | chrysalis query release --file -";
 
@@ -667,6 +676,10 @@ pub(crate) struct QueryArgs {
     /// A file of questions with `;` between them, or `-` for standard input.
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<String>,
+    /// Other releases of the same series. Questions are then about the latest release, unless they say which one: FROM
+    /// microdata VERSION AS OF 3.
+    #[arg(long = "with", value_name = "DIR", num_args = 1..)]
+    pub(crate) others: Vec<PathBuf>,
     /// Explain in words where the numbers come from.
     #[arg(long)]
     pub(crate) explain: bool,

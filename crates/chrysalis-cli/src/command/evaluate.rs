@@ -7,7 +7,7 @@ use chrysalis_evaluate::workload::{Accuracy, Summary, Workload};
 use chrysalis_evaluate::{Distances, Divergence, ReconstructionError, Subspace};
 use chrysalis_release::RoleName;
 
-use super::{read_microdata, read_whole};
+use super::{evaluate_series, read_microdata, read_whole};
 use crate::args::{Cli, EvaluateArgs};
 use crate::failure::{DONE, Failure};
 use crate::progress::Phases;
@@ -15,10 +15,6 @@ use crate::render::{self, Report};
 
 pub(crate) fn run(args: &EvaluateArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let phases = Phases::new(cli);
-    let release = read_whole(&args.release, args.memory, &phases)?;
-    let microdata = read_microdata(&args.microdata, &args.source, &[&release.manifest], &phases)?;
-    let holdout = args.holdout.as_ref();
-    let holdout = holdout.map(|file| read_microdata(file, &args.source, &[&release.manifest], &phases)).transpose()?;
     let subspaces = args.attributes.iter();
     let subspaces = subspaces.map(|text| Subspace { attributes: values::names(text), table: args.table.clone() });
     let wrong = |problem: String| Failure::bad_input(format!("workload: {problem}"), "name one of the workloads");
@@ -33,8 +29,16 @@ pub(crate) fn run(args: &EvaluateArgs, cli: &Cli) -> Result<ExitCode, Failure> {
         about: args.about.clone(),
         worlds: args.worlds,
         target: args.target.clone(),
-        holdout,
+        holdout: None,
     };
+    if !args.others.is_empty() {
+        return evaluate_series::run(args, &measures, cli);
+    }
+    let release = read_whole(&args.release, args.memory, &phases)?;
+    let microdata = read_microdata(&args.microdata, &args.source, &[&release.manifest], &phases)?;
+    let holdout = args.holdout.as_ref();
+    let holdout = holdout.map(|file| read_microdata(file, &args.source, &[&release.manifest], &phases)).transpose()?;
+    let measures = Measures { holdout, ..measures };
     let report = evaluate(&release, &microdata, &measures, &phases)?;
     phases.finish();
     Report::flattened(blocks(&report, &release.manifest), &report)?.print(cli.output)?;

@@ -5,6 +5,7 @@ mod audit_certificate;
 mod audit_sql;
 pub(crate) mod compare;
 pub(crate) mod evaluate;
+mod evaluate_series;
 pub(crate) mod example;
 pub(crate) mod experiment;
 pub(crate) mod init;

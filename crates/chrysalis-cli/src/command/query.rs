@@ -19,7 +19,8 @@ const MAX_FILE: u64 = 16 << 20;
 
 pub(crate) fn run(args: &QueryArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let questions = questions(args.question.as_deref(), args.file.as_deref(), &args.tables)?.estimates(args.estimate);
-    let answers = questions.ask(&args.release, args.memory.unwrap_or_default())?;
+    let releases: Vec<PathBuf> = std::iter::once(&args.release).chain(&args.others).cloned().collect();
+    let answers = questions.ask_series(&releases, args.memory.unwrap_or_default())?;
     let phases = Phases::new(cli);
     for (at, answer) in answers.iter().enumerate() {
         let which = if args.file.is_some() { format!("question {}: ", at + 1) } else { String::new() };

@@ -115,6 +115,7 @@ class Release:
         tables: Sequence[tuple[str, object]] = ...,
         estimate: str = "learned",
         progress: _Progress | None = None,
+        others: Sequence[str] = ...,
     ) -> Answer: ...
     def rewrite(
         self,

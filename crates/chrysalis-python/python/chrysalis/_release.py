@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _html, _native
 from ._answer import Answer
-from ._errors import AuditFailedError, ChrysalisWarning, natural
+from ._errors import AuditFailedError, ChrysalisWarning, RequestError, natural
 from ._progress import Progress, shown
 from ._report import Report
 from ._table import Table
@@ -26,6 +26,14 @@ def told(notes: Sequence[str]) -> None:
     """Says what a person should know."""
     for note in notes:
         warnings.warn(note, ChrysalisWarning, stacklevel=3)
+
+
+def _folder(release: Release | str | PathLike[str]) -> str | PathLike[str]:
+    """Where a release is."""
+    place = release.path if isinstance(release, Release) else release
+    if place is None:
+        raise RequestError("a release is in no folder, so no series can be checked", "save it first")
+    return place
 
 
 class Release:
@@ -141,17 +149,20 @@ class Release:
         self,
         question: str,
         *,
+        others: Sequence[Release | str | PathLike[str]] = (),
         tables: Mapping[str, object] | None = None,
         estimate: str = "learned",
         progress: Progress = None,
     ) -> Answer:
         """Answers a question in SQL, with estimates, and with bounds that are certain to hold.
 
-        The table is called ``microdata``. ``tables`` are public tables that the question joins; ``estimate="even"``
-        gives the estimates of the papers.
+        The table is called ``microdata``. ``others`` are releases of the same series, in their folders: then the question
+        is about the latest one, or about ``microdata VERSION AS OF 3``. ``tables`` are public tables that the question
+        joins; ``estimate="even"`` gives the estimates of the papers.
         """
         public = list((tables or {}).items())
-        answer = Answer(self._native.query(question, public, estimate, shown(progress)), question)
+        folders = [fspath(_folder(other)) for other in others]
+        answer = Answer(self._native.query(question, public, estimate, shown(progress), folders), question)
         told(answer.notes)
         return answer
 

@@ -332,7 +332,7 @@ fn nothing(function: Function) -> Estimate {
     }
 }
 
-fn answer(name: &str, known: &Known) -> AggregateAnswer {
+pub(super) fn answer(name: &str, known: &Known) -> AggregateAnswer {
     let estimate = match known {
         Known::Number { estimate, .. } => *estimate,
         Known::Other(scalar) => {
@@ -344,14 +344,14 @@ fn answer(name: &str, known: &Known) -> AggregateAnswer {
 }
 
 impl Estimate {
-    fn of(answer: &AggregateAnswer) -> Self {
+    pub(super) fn of(answer: &AggregateAnswer) -> Self {
         let &AggregateAnswer { estimate, lower, upper, std_error, .. } = answer;
         Estimate { estimate, lower, upper, std_error }
     }
 }
 
 impl Explanation {
-    fn add(&mut self, other: &Explanation) {
+    pub(crate) fn add(&mut self, other: &Explanation) {
         self.groups += other.groups;
         self.rows += other.rows;
         self.certain += other.certain;

@@ -133,6 +133,7 @@ impl<'a> Atoms<'a> {
                     format!("add GROUP BY {}, or ask an aggregate of it", column.text),
                 ));
             }
+            Expr::Question(_) => return Err(crate::term::question_inside(expr)),
             Expr::Case(..) | Expr::Like(..) | Expr::InTable(..) => {
                 let problem = "CASE, LIKE and IN (SELECT …) are understood inside aggregates, not around them";
                 return Err(QueryError::question(

@@ -214,6 +214,7 @@ pub(super) fn is_same(a: &Expr, b: &Expr) -> bool {
             same_table && (a.text == b.text || (!(a.is_quoted && b.is_quoted) && a.text.eq_ignore_ascii_case(&b.text)))
         }
         (Expr::Constant(a, _), Expr::Constant(b, _)) => a == b,
+        (Expr::Question(a), Expr::Question(b)) => a == b,
         (Expr::Aggregate(a), Expr::Aggregate(b)) => {
             let same = |a: &Option<Expr>, b: &Option<Expr>| match (a, b) {
                 (Some(a), Some(b)) => is_same(a, b),

@@ -3,6 +3,7 @@
 use chrysalis_table::Value;
 
 use crate::aggregate::Estimate;
+use crate::answer::AggregateAnswer;
 use crate::question::Comparison;
 use crate::statement::{Arithmetic, ScalarFunction};
 use crate::term::Scalar;
@@ -109,6 +110,18 @@ impl Post {
                 known(verdict.by_estimate.map_or(Scalar::Null, Scalar::Boolean))
             }
         }
+    }
+
+    /// The value of an expression whose atoms are answers, and whether it has no bounds because of a divisor.
+    pub(crate) fn of_answers(
+        &self,
+        name: &str,
+        answers: &[AggregateAnswer],
+        whole: &[bool],
+    ) -> (AggregateAnswer, bool) {
+        let atoms: Vec<Estimate> = answers.iter().map(Estimate::of).collect();
+        let row = RowValues { atoms: &atoms, whole, keys: &[], whole_keys: &[] };
+        (super::answer::answer(name, &self.known(&row)), self.is_open(&row))
     }
 
     fn children(&self) -> Vec<&Post> {

@@ -132,7 +132,7 @@ impl<'a> Learner<'a> {
         }
         let function = asked.planned.function;
         if !self.plan.shape.detail.is_labelled() {
-            return paired::with_error(asked, self.release.groups());
+            return paired::with_error(asked, self.release.shown());
         }
         let learned = self.learned(asked);
         let admitted = self.admitted(asked.planned.condition, asked.group);

@@ -142,6 +142,7 @@ impl<'a> TermBinder<'a> {
                 self.check_date(*function, given)?;
                 Term::Call(*function, given.iter().map(|expr| self.term(expr)).collect::<Result<_, _>>()?)
             }
+            Expr::Question(_) => return Err(question_inside(expr)),
             Expr::Aggregate(call) => {
                 let problem =
                     format!("{} is an aggregate, and stands where a value of each row is expected", call.text);
@@ -356,7 +357,7 @@ impl TermBinder<'_> {
                 Term::Case(branches, otherwise.as_deref().map(boxed).transpose()?)
             }
             Expr::Call(function, given) => Term::Call(*function, all(given)?),
-            Expr::Like(..) | Expr::InTable(..) | Expr::Aggregate(_) => {
+            Expr::Like(..) | Expr::InTable(..) | Expr::Aggregate(_) | Expr::Question(_) => {
                 let problem = "the condition on the public table has more than comparisons";
                 return Err(QueryError::question(
                     expr.at(),
@@ -366,4 +367,12 @@ impl TermBinder<'_> {
             }
         })
     }
+}
+
+/// The error for a question in parentheses where a value of each row, or an aggregate, is expected.
+pub(crate) fn question_inside(expr: &Expr) -> QueryError {
+    let problem = "a question inside a question is not answered: its rows would have to be matched with people's";
+    let hint = "ask the inner question first, and write its answer as a number; IN (SELECT …) asks a public table; a SELECT \
+                without FROM computes with answers: SELECT (SELECT …) - (SELECT …)";
+    QueryError::question(expr.at(), problem, hint)
 }

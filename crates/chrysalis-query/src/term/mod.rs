@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use chrysalis_table::{Date, DateTime};
 
-pub(crate) use bind::TermBinder;
+pub(crate) use bind::{TermBinder, question_inside};
 pub(crate) use classes::{classes, is_monotone, truth};
 pub(crate) use eval::compared;
 

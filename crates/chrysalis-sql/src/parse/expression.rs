@@ -4,8 +4,8 @@ use std::cell::Cell;
 
 use sqlparser::ast::{
     BinaryOperator, CeilFloorKind, DataType, DateTimeField, DuplicateTreatment, Expr as Sql, Function as Call,
-    FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Query, SelectItem, SetExpr, Spanned, TableFactor,
-    UnaryOperator, Value,
+    FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Query, SelectItem, SetExpr, Spanned, Statement,
+    TableFactor, UnaryOperator, Value,
 };
 
 use chrysalis_query::question::{ColumnName, Comparison, Constant, Function};
@@ -111,7 +111,11 @@ pub(super) fn read(sql: &Sql) -> Result<Expr, QueryError> {
         Sql::Ceil { expr, field } => rounded(ScalarFunction::Ceil, expr, field, sql)?,
         Sql::Cast { expr, data_type, format: None, .. } => cast(expr, data_type, sql)?,
         Sql::Function(call) => function(call, sql)?,
-        Sql::Subquery(_) | Sql::Exists { .. } => {
+        Sql::Subquery(query) => {
+            let inner = super::select::statement(Statement::Query(query.clone()), at)?;
+            Expr::Question(Box::new(inner))
+        }
+        Sql::Exists { .. } => {
             let problem =
                 "a question inside a question is not answered: its rows would have to be matched with people's";
             let hint =

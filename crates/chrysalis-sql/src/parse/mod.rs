@@ -4,6 +4,7 @@ mod condition;
 mod expression;
 mod guard;
 mod select;
+mod version;
 
 use chrysalis_table::{Knob, Remedy};
 use sqlparser::dialect::GenericDialect;
@@ -57,7 +58,7 @@ fn is_blank(tokens: &[TokenWithSpan]) -> bool {
 
 fn parse_tokens(tokens: &[TokenWithSpan], dialect: &GenericDialect) -> Result<Statement, QueryError> {
     guard::check(tokens)?;
-    let mut parser = Parser::new(dialect).with_tokens_with_locations(tokens.to_vec());
+    let mut parser = Parser::new(dialect).with_tokens_with_locations(version::into_names(tokens)?);
     let statement = parser.parse_statement().map_err(|error| unreadable(&error, tokens))?;
     let rest = parser.peek_token();
     if rest.token != Token::EOF {

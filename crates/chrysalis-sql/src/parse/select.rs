@@ -10,7 +10,7 @@ use sqlparser::ast::{
 
 use super::condition::{self, Names};
 use super::expression::{self, FUNCTIONS};
-use super::{EXAMPLE, TABLE, start_of};
+use super::{EXAMPLE, TABLE, start_of, version};
 use chrysalis_query::question::{Aggregate, ColumnName, Function, Question};
 use chrysalis_query::statement::{self, Item, Join, Order};
 use chrysalis_query::{Position, QueryError};
@@ -25,7 +25,6 @@ pub(super) fn statement(sql: Statement, at: Option<Position>) -> Result<statemen
     let (limit, offset) = limits(&query, at)?;
     let order_by = order_by(&query, at)?;
     let select = select_of(*query, at)?;
-    let (alias, joins) = sources(&select, at)?;
     let mut items = Vec::with_capacity(select.projection.len());
     for item in &select.projection {
         let (expr, alias) = match item {
@@ -40,12 +39,17 @@ pub(super) fn statement(sql: Statement, at: Option<Position>) -> Result<statemen
         let text = || match expr {
             Expr::CompoundIdentifier(parts) => parts.last().map(|ident| ident.value.clone()).unwrap_or_default(),
             Expr::Identifier(ident) => ident.value.clone(),
-            _ => expr.to_string().to_lowercase().chars().take(80).collect(),
+            _ => version::as_written(&expr.to_string().to_lowercase()).chars().take(80).collect(),
         };
         let read = expression::read(expr)?;
         let name = alias.map_or_else(text, |alias| alias.value.clone());
         items.push(Item { expr: read, name, has_alias: alias.is_some(), at });
     }
+    let is_of_answers = select.from.is_empty() && items.iter().any(|item| item.expr.has_question());
+    let Sources { alias, version, joins } = match is_of_answers {
+        true => Sources { alias: TABLE.to_owned(), version: None, joins: Vec::new() },
+        false => sources(&select, at)?,
+    };
     let keys = match &select.group_by {
         GroupByExpr::Expressions(keys, modifiers) if modifiers.is_empty() => keys,
         _ => {
@@ -54,7 +58,7 @@ pub(super) fn statement(sql: Statement, at: Option<Position>) -> Result<statemen
         }
     };
     let group_by = keys.iter().map(|key| numbered(key, &items)).collect::<Result<Vec<_>, _>>()?;
-    let order_by = order_by
+    let order_by: Vec<Order> = order_by
         .into_iter()
         .map(|(expr, options)| {
             let is_descending = is_descending(&options);
@@ -71,7 +75,28 @@ pub(super) fn statement(sql: Statement, at: Option<Position>) -> Result<statemen
     let condition = select.selection.as_ref().map(expression::read).transpose()?;
     let having = select.having.as_ref().map(expression::read).transpose()?;
     let plain = plain.ok();
-    Ok(statement::Statement { plain, items, joins, condition, group_by, having, order_by, limit, offset, alias, at })
+    if is_of_answers {
+        let is_more = condition.is_some() || having.is_some() || !group_by.is_empty() || !order_by.is_empty();
+        if is_more || limit.is_some() || offset > 0 {
+            let problem = "a SELECT of answers has one row, so it takes no WHERE, GROUP BY, HAVING, ORDER BY or LIMIT";
+            return Err(QueryError::question(at, problem, "put conditions into the questions in parentheses"));
+        }
+    }
+    Ok(statement::Statement {
+        plain,
+        items,
+        version,
+        joins,
+        condition,
+        group_by,
+        having,
+        order_by,
+        limit,
+        offset,
+        alias,
+        is_of_answers,
+        at,
+    })
 }
 
 /// An expression of GROUP BY or ORDER BY, where a number is a place in the SELECT list.
@@ -119,8 +144,16 @@ fn limits(query: &Query, at: Option<Position>) -> Result<(Option<u64>, u64), Que
     }
 }
 
-/// `FROM microdata [AS name] [JOIN table ON …]`.
-fn sources(select: &Select, at: Option<Position>) -> Result<(String, Vec<Join>), QueryError> {
+/// The tables that are asked.
+struct Sources {
+    /// What microdata is called.
+    alias: String,
+    version: Option<u64>,
+    joins: Vec<Join>,
+}
+
+/// `FROM microdata [VERSION AS OF number] [AS name] [JOIN table ON …]`.
+fn sources(select: &Select, at: Option<Position>) -> Result<Sources, QueryError> {
     let [source] = select.from.as_slice() else {
         let problem = match select.from.len() {
             0 => "the question has no FROM",
@@ -128,7 +161,7 @@ fn sources(select: &Select, at: Option<Position>) -> Result<(String, Vec<Join>),
         };
         return Err(QueryError::question(at, problem, "write FROM microdata, or FROM microdata JOIN table ON …"));
     };
-    let alias = microdata(&source.relation)?;
+    let (alias, version) = microdata(&source.relation)?;
     let mut joins = Vec::new();
     for join in &source.joins {
         let at = start_of(join.relation.span());
@@ -141,7 +174,7 @@ fn sources(select: &Select, at: Option<Position>) -> Result<(String, Vec<Join>),
             ));
         };
         let table = table_name(name);
-        if table.eq_ignore_ascii_case(TABLE) {
+        if version::of_name(name).is_some() {
             let problem = "microdata is joined with itself: which pairs of people exist is what a release hides";
             let hint = "ask about each side in a question of its own; a JOIN takes public tables";
             return Err(QueryError::question(at, problem, hint));
@@ -166,7 +199,7 @@ fn sources(select: &Select, at: Option<Position>) -> Result<(String, Vec<Join>),
         };
         joins.push(Join { table, alias, is_left, on: (a, b), at });
     }
-    Ok((alias, joins))
+    Ok(Sources { alias, version, joins })
 }
 
 /// `USING (column)`.
@@ -288,27 +321,23 @@ fn from_clause(select: &Select, at: Option<Position>) -> Result<Names, QueryErro
         let problem = "the question joins tables, and a release has only one to ask";
         return Err(QueryError::question(start_of(join.relation.span()), problem, "write FROM microdata"));
     }
-    let alias = microdata(&source.relation)?;
+    let (alias, _) = microdata(&source.relation)?;
     Ok(Names { alias: Some(alias) })
 }
 
-/// The name by which microdata is called, if this is it.
-fn microdata(relation: &TableFactor) -> Result<String, QueryError> {
+/// The name by which microdata is called, if this is it, and the version that is asked for.
+fn microdata(relation: &TableFactor) -> Result<(String, Option<u64>), QueryError> {
     let TableFactor::Table { name, alias, args: None, .. } = relation else {
         let problem = "the question asks something other than a table";
         return Err(QueryError::question(start_of(relation.span()), problem, "write FROM microdata"));
     };
-    let is_microdata = match name.0.as_slice() {
-        [ObjectNamePart::Identifier(ident)] => ident.value.eq_ignore_ascii_case(TABLE),
-        _ => false,
-    };
-    if !is_microdata {
+    let Some(version) = version::of_name(name) else {
         let shown: String = name.to_string().chars().take(60).collect();
         let problem = format!("there is no table `{shown}` to ask");
         let hint = "write FROM microdata: questions are about the table behind the release, not about its files";
         return Err(QueryError::question(start_of(relation.span()), problem, hint));
-    }
-    Ok(alias.as_ref().map_or_else(|| TABLE.to_owned(), |alias| alias.name.value.clone()))
+    };
+    Ok((alias.as_ref().map_or_else(|| TABLE.to_owned(), |alias| alias.name.value.clone()), version))
 }
 
 fn group_by(clause: &GroupByExpr, names: &Names) -> Result<Vec<ColumnName>, QueryError> {

@@ -144,7 +144,10 @@ pub(super) fn per_pair(writer: &Writer<'_>, hit: &Hit, n: &X, is_quasi: bool) ->
         None => e.clone() * (n.clone() - e),
         // PROOF: the rows of a group share one box and match independently with equal probability, so E[h(n−h)]/(n−1)
         // is the variance itself, and no precision is lost in a difference. A draw has a fixed size, so this ends there.
-        Some(variance) if is_quasi && writer.plan.shape.detail == Detail::GroupBoxes => return variance.clone(),
+        // Rows that nobody has match less, so in a series it does not hold.
+        Some(variance) if is_quasi && writer.plan.shape.detail == Detail::GroupBoxes && !writer.plan.is_of_series => {
+            return variance.clone();
+        }
         Some(variance) => n.clone() * e.clone() - variance.clone() - e.squared(),
     };
     chosen / (n.clone() - int(1))

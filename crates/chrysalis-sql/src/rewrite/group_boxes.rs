@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chrysalis_release::{MEMBERS_COLUMNS, max_column, min_column};
+use chrysalis_release::{COUNT, COUNTERFEITS, MEMBERS_COLUMNS, max_column, min_column};
 use chrysalis_table::{Column, Kind, Value};
 
-use super::expr::{X, all, any, call, case, col, count_rows, int, null, number, or_zero, product, total};
+use super::expr::{X, all, any, call, case, col, count_rows, int, null, number, or_zero, product, sum, total};
 use super::select::Rows;
 use super::{Writer, numbers, sets};
 use chrysalis_query::value_set::{Ranges, RealEnd, ValueSet, Values};
@@ -67,10 +67,25 @@ pub(super) fn shares(writer: &mut Writer<'_>, sets: &Sets, kept: &[&str]) -> Res
 fn labels(writer: &mut Writer<'_>, sets: &Sets) {
     let dialect = writer.dialect;
     let group = writer.group("t");
-    let rows = Rows::of_table(dialect, &writer.plan.table, "t").item(group.clone(), "g").group_by([group]);
-    let rows = rows.item(dialect.double(count_rows()), "n");
+    let mut rows = Rows::of_table(dialect, &writer.plan.table, "t").item(group.clone(), "g");
+    let mut n = dialect.double(count_rows());
+    if writer.plan.is_of_series {
+        counterfeits(writer);
+        rows = rows.left_join("false_values", col("false_values.g").eq(group.clone()));
+        // Rows that nobody has are no hits (step 6c).
+        n = n - or_zero(call("MAX", vec![col("false_values.n")]));
+    }
+    let rows = rows.item(n, "n").group_by([group]);
     let rows = label_items(writer, sets, rows, &|name| call("MIN", vec![writer.column("t", name)]));
     writer.ctes.add("labels", rows);
+}
+
+/// Writes `false_values`: how many of a group's rows nobody has.
+fn counterfeits(writer: &mut Writer<'_>) {
+    let (dialect, group) = (writer.dialect, writer.group("f"));
+    let count = dialect.double(sum(writer.column("f", COUNT)));
+    let rows = Rows::of_table(dialect, COUNTERFEITS, "f").item(group.clone(), "g").item(count, "n");
+    writer.ctes.add("false_values", rows.group_by([group]));
 }
 
 /// The labels of `t`: a set in `t0`, or the ends of a range in `x0` and `y0` and in `m0` whether the missing value is

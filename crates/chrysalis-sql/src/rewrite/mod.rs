@@ -66,9 +66,6 @@ fn written<'a>(
     release: &'a Release,
     dialect: Dialect,
 ) -> Result<(Writer<'a>, parts::Source), QueryError> {
-    if plan.is_of_series {
-        return refused("groups of a series may show counterfeit values, which no SQL is written for");
-    }
     if let Some(aggregate) = plan.aggregates.iter().find(|aggregate| !aggregate.function.is_rewritten()) {
         return refused(format!("{} cannot be rewritten as SQL", aggregate.function.name().to_uppercase()));
     }
@@ -217,11 +214,12 @@ impl<'a> Writer<'a> {
         self.plan.shape.detail == Detail::Exact && !self.is_thinned()
     }
 
-    /// Whether it matters which rows are hit: if every row is, the values asked about tell everything.
+    /// Whether it matters which rows are hit: if every row is, the values asked about tell everything. In a release of a
+    /// series they do not, because nobody may have some of them (step 6c).
     fn has_hits(&self) -> bool {
         // A condition that never holds names no attribute.
         let has_condition = self.plan.conditions.iter().any(|condition| condition.tree.is_some());
-        has_condition || !self.plan.quasi_fields().is_empty() || self.is_thinned()
+        has_condition || !self.plan.quasi_fields().is_empty() || self.is_thinned() || self.plan.is_of_series
     }
 
     fn asks(&self, functions: &[Function]) -> bool {

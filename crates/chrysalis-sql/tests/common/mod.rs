@@ -6,6 +6,7 @@
 pub(crate) mod ask;
 pub(crate) mod compared;
 pub(crate) mod grammar;
+pub(crate) mod months;
 pub(crate) mod skewed;
 pub(crate) mod truth;
 
@@ -13,7 +14,7 @@ use chrysalis_publish::method::{Anatomy, Angel, Butterfly, Fallback, Generalize,
 use chrysalis_publish::{AttributeSpec, Job, Microdata, Partition, QuasiIdentifiers};
 use chrysalis_query::OpenRelease;
 use chrysalis_release::Release;
-use chrysalis_table::{ColumnRequest, CsvOptions, CsvReader, DateTime, Kind, Role, Unwatched};
+use chrysalis_table::{ColumnRequest, CsvOptions, CsvReader, DateTime, Kind, Role, Table, Unwatched, Value};
 use rand::rngs::ChaCha20Rng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -123,6 +124,22 @@ impl World {
     }
 
     fn microdata(&self) -> Microdata {
+        self.microdata_of(self.table())
+    }
+
+    /// The same, whose sensitive column also knows the values that others have.
+    pub(crate) fn microdata_with_values_of(&self, others: &World) -> Microdata {
+        let all = others.table();
+        let (own, all) = (self.table(), all.column("s").unwrap().domain().values().to_vec());
+        let columns = own.columns().iter().map(|column| {
+            let lacks = |value: &&Value| column.domain().code_of(Some(value)).is_none();
+            let more = all.iter().filter(lacks).cloned().collect();
+            if column.name() == "s" { column.with_values(more, |_| 0) } else { column.clone() }
+        });
+        self.microdata_of(Table::new(columns.collect()))
+    }
+
+    fn table(&self) -> Table {
         let quoted = |text: String| format!("\"{}\"", text.replace('"', "\"\""));
         let mut text =
             self.cols.iter().map(|col| col.name).collect::<Vec<_>>().join(",") + ",pad,bucket,other_bucket\n";
@@ -141,7 +158,10 @@ impl World {
             .chain(BUCKETS.map(ColumnRequest::named))
             .collect();
         let options = CsvOptions { delimiter: Some(b','), ..CsvOptions::default() };
-        let table = CsvReader::open(text.as_bytes(), &options).unwrap().read(&wanted).unwrap();
+        CsvReader::open(text.as_bytes(), &options).unwrap().read(&wanted).unwrap()
+    }
+
+    fn microdata_of(&self, table: Table) -> Microdata {
         let role = |at| if at == self.sensitive() { Role::Sensitive } else { Role::QuasiIdentifier };
         let attributes: Vec<AttributeSpec> =
             (0..).zip(&self.cols).map(|(at, col)| AttributeSpec::new(col.name, role(at))).collect();

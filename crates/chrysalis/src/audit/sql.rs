@@ -22,11 +22,6 @@ pub struct SqlAudit {
 /// refused. `people` is a table of those who could be in the data, which promises about them are judged by.
 pub fn audit_as_sql(folder: &Path, dialect: Dialect, people: Option<&Path>, memory: Memory) -> Result<SqlAudit, Error> {
     let manifest = read_manifest_within(folder, memory)?;
-    if manifest.series.is_some() {
-        let message =
-            "the audit of a release of a series is not written as SQL: its groups may show counterfeit values";
-        return Err(Error::request(message, "audit it without a dialect"));
-    }
     let mut views = setup(&manifest, folder, dialect);
     let Some(file) = people else {
         return Ok(SqlAudit { setup: views, statements: statements(&manifest, dialect) });

@@ -1,4 +1,4 @@
-use chrysalis_query::{AggregateAnswer, Answer, AnswerRow, EstimateMode, Inquiry, Plan, Reply};
+use chrysalis_query::{AggregateAnswer, Answer, AnswerRow, EstimateMode, Inquiry, Plan, Reply, Versioned};
 use chrysalis_release::{Detail, Manifest};
 use chrysalis_table::Value;
 use serde_json::{Map, json};
@@ -16,24 +16,60 @@ pub struct AnswerReport {
     pub notes: Vec<String>,
 }
 
+/// How answers are combined.
+const OF_ANSWERS: &str = "The answers are computed from those of several questions: bounds from the worst cases of all of \
+                          them together, standard errors as if the questions had nothing to do with each other.";
+
+/// Where the numbers of a question come from, but for the hits of its rows.
+fn lines(inquiry: &Inquiry, estimates: EstimateMode) -> Vec<String> {
+    let mut lines: Vec<String> = inquiry.first_plan().map(|plan| hits_known(plan).to_owned()).into_iter().collect();
+    lines.extend(inquiry.first_plan().map(sensitive));
+    lines.extend(inquiry.ways().into_iter().map(|(name, way)| format!("{name}: {way}")));
+    if let Some(plan) = inquiry.plan() {
+        lines.extend(plan.aggregates.iter().map(|aggregate| {
+            let way = if plan.weighs(aggregate) { WAY_OF_WEIGHTS } else { aggregate.function.way() };
+            format!("{}: {way}", aggregate.name)
+        }));
+        lines.extend((estimates == EstimateMode::Learned).then(|| learned(plan).to_owned()));
+    }
+    lines
+}
+
 /// How aggregates of survey weights are computed.
 const WAY_OF_WEIGHTS: &str = "from the weights of the rows that can match, each as likely as its values are to be those \
                               asked for; bounds from the smallest and the largest weights that can be among them.";
 
 impl AnswerReport {
-    pub(crate) fn new(reply: Reply, inquiry: &Inquiry, manifest: &Manifest, estimates: EstimateMode) -> Self {
+    pub(crate) fn of_versions(
+        reply: Reply,
+        asked: &Versioned,
+        manifests: &[&Manifest],
+        estimates: EstimateMode,
+    ) -> Self {
+        let several = manifests.len() > 1;
+        let number = |release: usize| manifests[release].series.as_ref().map(|entry| entry.number);
+        let which = |release: usize| number(release).filter(|_| several).map(|it| format!("This is release {it}."));
+        if let Some(only) = asked.single() {
+            let mut report = AnswerReport::new(reply, &only.inquiry, manifests[only.release], estimates);
+            report.explanation.splice(0..0, which(only.release));
+            return report;
+        }
+        let mut explanation = vec![OF_ANSWERS.to_owned()];
+        for (at, question) in asked.questions.iter().enumerate() {
+            let of_series = number(question.release).map_or_else(String::new, |it| format!(", of release {it}"));
+            explanation.push(format!("Question {}{of_series}:", at + 1));
+            explanation.extend(lines(&question.inquiry, estimates));
+        }
         let Reply { answer, notes } = reply;
-        let mut explanation: Vec<String> =
-            inquiry.first_plan().map(|plan| hits_known(plan).to_owned()).into_iter().collect();
-        explanation.extend(answer.rows.iter().map(|row| hits(&answer, row, manifest)));
-        explanation.extend(inquiry.first_plan().map(sensitive));
-        explanation.extend(inquiry.ways().into_iter().map(|(name, way)| format!("{name}: {way}")));
-        let Some(plan) = inquiry.plan() else { return AnswerReport { answer, explanation, notes } };
-        explanation.extend(plan.aggregates.iter().map(|aggregate| {
-            let way = if plan.weighs(aggregate) { WAY_OF_WEIGHTS } else { aggregate.function.way() };
-            format!("{}: {way}", aggregate.name)
-        }));
-        explanation.extend((estimates == EstimateMode::Learned).then(|| learned(plan).to_owned()));
+        AnswerReport { answer, explanation, notes }
+    }
+
+    fn new(reply: Reply, inquiry: &Inquiry, manifest: &Manifest, estimates: EstimateMode) -> Self {
+        let Reply { answer, notes } = reply;
+        let mut explanation = lines(inquiry, estimates);
+        // What is known about hits comes after how it is known.
+        let known = explanation.len().min(1);
+        explanation.splice(known..known, answer.rows.iter().map(|row| hits(&answer, row, manifest)));
         AnswerReport { answer, explanation, notes }
     }
 

@@ -232,7 +232,7 @@ impl Release {
             };
             let folders: Vec<PathBuf> = std::iter::once(place.folder).chain(others).collect();
             let ask = move |_: &dyn Watch| {
-                let questions = Questions::one(&question)?.estimates(estimate).with_tables(public);
+                let questions = Questions::one(&question)?.estimates(estimate).joining(public);
                 let answers = questions.ask_series(&folders, Memory::default())?;
                 answers.into_iter().next().ok_or_else(|| Error::internal("one question has one answer"))
             };

@@ -102,12 +102,12 @@ mod tests {
         let (folder, release) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let shared = SharedFolder::at(folder.path(), Path::new("release"));
         let table = Table::new(vec![Column::integers("group_id", &[1, 2, 2])]);
-        let write = || shared.write_part(release.path(), "groups", Some(3), &table, Format::Csv, &|_| {});
+        let place = release.path().to_owned();
+        let write = || shared.write_part(&place, "groups", Some(3), &table, Format::Csv, &|_| {});
         let (once, again) = (write().unwrap(), write().unwrap());
         assert_eq!((&once, once.file.as_str(), once.rows), (&again, "groups-3.csv", 3));
         assert_eq!(fs::read_to_string(release.path().join("groups-3.csv")).unwrap(), "group_id\n1\n2\n2\n");
         assert_eq!(fs::read_dir(release.path()).unwrap().count(), 1);
-        let place = release.path().to_owned();
         drop(release);
         assert!(write().is_err() && !place.exists());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left of what came too late");

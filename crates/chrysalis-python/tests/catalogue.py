@@ -79,7 +79,8 @@ def refusals() -> dict[str, Path]:
         # A closure that is told the sentence: its calls refuse as well.
         told = re.findall(r"let (\w+) = (?:move )?\|(?:message|problem)\b[^|]*\|[^;]*?" + re.escape(HALL), source)
         for call in (HALL, *(f"{name}(" for name in told)):
-            for at in re.finditer(r"(?<![\w.])" + re.escape(call), source):
+            # Another one's method of this name is none; what follows two dots is.
+            for at in re.finditer(r"(?<!\w)(?<![^.]\.)" + re.escape(call), source):
                 # The definition itself is none.
                 if not source[: at.start()].endswith("fn "):
                     found.update(dict.fromkeys(_message(source, at.end()), path.relative_to(CRATES)))

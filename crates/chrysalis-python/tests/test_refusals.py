@@ -48,7 +48,8 @@ def weighed(weights: list[Any], **knobs: Any) -> ch.Made:
 #: Some persons have two rows, and some have one.
 TWICE = FRAME.assign(patient_id=[f"p{at // 2 if at < 100 else at}" for at in range(300)], g="1", h=["a", "b"] * 150)
 #: More columns than fit into 64 bits.
-WIDE = pandas.DataFrame({**{f"c{at}": range(20) for at in range(70)}, "disease": ["a", "b"] * 10})
+NAMES = [f"c{at}" for at in range(70)]
+WIDE = pandas.DataFrame({**dict.fromkeys(NAMES, range(20)), "disease": ["a", "b"] * 10})
 FULL: dict[str, Any] = {"partitioner": "full-domain", "intervals": {"age": [5, 10]}}
 SEVERAL: dict[str, Any] = {"sensitive": ["disease", "cost"], "require": ["disease:l=3"]}
 USERS: dict[str, Any] = {"quasi": [["age", "sex"], ["age", "zip_code"]], "require": "k=3"}
@@ -266,7 +267,7 @@ CASES = [
         pandas.DataFrame({"age": 7, "cost": [at * at for at in range(20_000)]}), quasi="age", sensitive="cost",
         partitioner="min-max-exact", require="distinct-l=100", near={"cost": 0.5}), "help("),
     case("column `{name}` has no level", lambda here: publish(**FULL, levels={"age": 9}), "`levels`"),
-    case("full-domain cannot search", lambda here: publish(WIDE, quasi=list(WIDE)[:-1], require="l=2", partitioner="full-domain"),
+    case("full-domain cannot search", lambda here: publish(WIDE, quasi=NAMES, require="l=2", partitioner="full-domain"),
          "help("),
     case("{} attributes have too many values", lambda here: ch.publish(_fine(), quasi=list(_fine()), require="k=2",
          partitioner="full-domain"), "help("),
@@ -274,13 +275,13 @@ CASES = [
         ch.example(60_000), quasi=["age", "zip_code", "admission_date", "sex", "occupation"], prefix=["zip_code"],
         intervals={"age": [5, 10, 20, 40]}, partitioner="full-domain", levels={"admission_date": 0}, time_limit=0.001,
         require=["k=50", "l=8"]), "raise `time_limit`"),
-    case("`nearby` takes up to 64", lambda here: publish(WIDE, quasi=list(WIDE)[:-1], require="l=2", method="anatomy",
+    case("`nearby` takes up to 64", lambda here: publish(WIDE, quasi=NAMES, require="l=2", method="anatomy",
          partitioner="nearby"), "help("),
     case("nobody has proved a safe way", lambda here: publish(transparent=True, require="distinct-l-alpha=2,1",
          categories={"disease": [sorted({*FRAME["disease"]})[at::2] for at in (0, 1)]}), "leave `transparent=True` out"),
     case("the quasi-identifier `{text}`", lambda here: publish(**{**BUTTERFLY, "quasi": [["age", "age"], ["sex"]]}), "help("),
     case("{c} of {n} users", lambda here: publish(**BUTTERFLY, collude=9), "help("),
-    case("{c} of {} users", lambda here: publish(WIDE, **{**BUTTERFLY, "quasi": [[name] for name in WIDE][:-1]},
+    case("{c} of {} users", lambda here: publish(WIDE, **{**BUTTERFLY, "quasi": [[name] for name in NAMES]},
          collude=30), "help("),
     # Series.
     case("`{asked}` is about a series", lambda here: publish(require="m=3"), "`series="),

@@ -39,8 +39,11 @@ HELD = {
     "StoreError::Batches": ["ArrowTableError", "TableError"],
     "StoreError::Release": ["ReleaseError"],
 }
-#: What stands before a sentence that the hall makes up where it refuses a request.
-HALL = "Error::request("
+#: What stands before a sentence with which the hall, or the publisher below it, refuses a request.
+REFUSING = {
+    "chrysalis": ["Error::request("],
+    "chrysalis-publish": ["PublishError::request(", "PublishError::remedied("],
+}
 
 _TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"', re.S)
 
@@ -69,17 +72,18 @@ def variants() -> dict[str, str]:
 
 @cache
 def refusals() -> dict[str, Path]:
-    """Every sentence with which the hall refuses a request, and the file that it is in.
+    """Every sentence with which the hall or the publisher refuses a request, and the file that it is in.
 
     Sentences of another error, which the hall only passes on, are not among them.
     """
     found = {}
-    for path in sorted((CRATES / "chrysalis" / "src").rglob("*.rs")):
-        source = _source(path)
+    for crate, path in ((crate, path) for crate in REFUSING for path in sorted((CRATES / crate / "src").rglob("*.rs"))):
+        source, makers = _source(path), REFUSING[crate]
         # A closure that is told the sentence: its calls refuse as well.
-        told = re.findall(r"let (\w+) = (?:move )?\|(?:message|problem)\b[^|]*\|[^;]*?" + re.escape(HALL), source)
-        for call in (HALL, *(f"{name}(" for name in told)):
-            for at in re.finditer(r"(?<![\w.])" + re.escape(call), source):
+        closure = r"let (\w+) = (?:move )?\|(?:message|problem)\b[^|]*\|[^;]*?" + re.escape(makers[0])
+        for call in (*makers, *(f"{name}(" for name in re.findall(closure, source))):
+            # Another one's method of this name is none; what follows two dots is.
+            for at in re.finditer(r"(?<!\w)(?<![^.]\.)" + re.escape(call), source):
                 # The definition itself is none.
                 if not source[: at.start()].endswith("fn "):
                     found.update(dict.fromkeys(_message(source, at.end()), path.relative_to(CRATES)))
@@ -115,7 +119,7 @@ def is_any(template: str) -> bool:
 
 def _source(path: Path) -> str:
     """A file without its tests."""
-    return path.read_text().split("#[cfg(test)]\nmod ")[0]
+    return re.split(r"#\[cfg\(test\)\]\nmod \w+ \{", path.read_text())[0]
 
 
 def _balanced(text: str, at: int) -> str:

@@ -193,7 +193,7 @@ def test_the_example_of_a_keyword_can_be_written_so() -> None:
         shown += 1
         with pytest.raises(ch.ChrysalisError) as refused:
             ch.compare(TABLE, **eval(f"dict({example[1]})"), method="none of these")
-        assert "`none of these` is not a method" in refused.value.message or "no principle" in refused.value.message
+        assert not re.search("expected|cannot be used|dictionary", refused.value.message), refused.value.message
     assert shown > 15
 
 

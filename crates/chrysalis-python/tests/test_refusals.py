@@ -1,4 +1,4 @@
-"""Every sentence with which the hall refuses a request, raised once from Python."""
+"""Every sentence with which the hall or the publisher refuses a request, raised once from Python."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import chrysalis as ch
 import pandas
 import pytest
 from catalogue import pattern, refusals
-from test_catalogue import COUNT, FLAG, FRAME, GOOD, SWAPPED, TABLE, changed, column, file, publish, saved
+from test_catalogue import BUTTERFLY, COUNT, FLAG, FRAME, GOOD, SWAPPED, TABLE, changed, column, file, publish, saved
 
 Case = tuple[str, Callable[[Path], object], str, type[ch.ChrysalisError]]
 
@@ -45,6 +45,11 @@ def weighed(weights: list[Any], **knobs: Any) -> ch.Made:
     return publish(frame, weight="w", **knobs)
 
 
+#: Some persons have two rows, and some have one.
+TWICE = FRAME.assign(patient_id=[f"p{at // 2 if at < 100 else at}" for at in range(300)], g="1", h=["a", "b"] * 150)
+#: More columns than fit into 64 bits.
+NAMES = [f"c{at}" for at in range(70)]
+WIDE = pandas.DataFrame({**dict.fromkeys(NAMES, range(20)), "disease": ["a", "b"] * 10})
 FULL: dict[str, Any] = {"partitioner": "full-domain", "intervals": {"age": [5, 10]}}
 SEVERAL: dict[str, Any] = {"sensitive": ["disease", "cost"], "require": ["disease:l=3"]}
 USERS: dict[str, Any] = {"quasi": [["age", "sex"], ["age", "zip_code"]], "require": "k=3"}
@@ -141,7 +146,7 @@ CASES = [
          "leave `relaxed=True` out"),
     case("`{knob}` goes with the partitioner", lambda here: publish(suppress=0.1), '`partitioner="full-domain"`'),
     case("{} forms batches and buckets apart", lambda here: publish(method="angel", transparent=True), "`transparent=True`"),
-    case("`{name}` is not a quasi column", lambda here: publish(**FULL, levels={"cost": 1}), "`levels`"),
+    case("`{name}` is not a quasi column, so", lambda here: publish(**FULL, levels={"cost": 1}), "`levels`"),
     case("no level is fixed", lambda here: publish(**FULL, levels={}), "leave `levels` out"),
     case("all levels are fixed", lambda here: publish(**FULL, levels={"age": 1, "sex": 1}, time_limit=5), "`time_limit`"),
     case("the partitioner `column` needs", lambda here: publish(partitioner="column"), "`group_column`"),
@@ -178,7 +183,7 @@ CASES = [
     case("`{}` is 0", lambda here: publish(person="patient_id", rows_per_person=0), "`rows_per_person=1` or more"),
     case("`{} = false` cannot be", lambda here: publish(person="patient_id", rows_known=False, method="anatomy"),
          '`method="generalize"`'),
-    case("{form} cuts every link", lambda here: weighed([1, 2], method="permute"), "leave `weight` out"),
+    case("{form} cuts every link between columns, so the weight", lambda here: weighed([1, 2], method="permute"), "leave `weight` out"),
     case("the weight `{weight}` must hold numbers", lambda here: weighed(["a", "b"]), "another column"),
     case("the weight `{weight}` is missing", lambda here: weighed([1, None]), '`missing="drop"`'),
     case("the weight `{weight}` has negative values", lambda here: weighed([1, -2]), "another column"),
@@ -213,6 +218,71 @@ CASES = [
     case("column `{twice}` is named as quasi twice", lambda here: ch.risk(TABLE, quasi=["age", "age"]), "once"),
     case("`{one}` and `{other}` both", lambda here: ch.risk(TABLE, quasi="age", population=9, fraction=0.1), "`fraction`"),
     case("the fraction {fraction}", lambda here: ch.risk(TABLE, quasi="age", fraction=2), "`fraction=0.1`"),
+    # Groups, and what is shown of them.
+    case("`{name}` shows all of `{column}` at one level", lambda here: publish(TWICE, **FULL, person="patient_id"),
+         '`partitioner="mondrian"`'),
+    case("`{name}` shows columns at one level for all rows", lambda here: publish(TWICE.assign(age=40, sex="F"), **FULL,
+         person="patient_id", rows_known=True), "`rows_per_person=1`"),
+    case("{split} rows stand in other groups", lambda here: publish(TWICE, person="patient_id", partitioner="column",
+         group_column="h"), "help("),
+    case("persons with different numbers of rows share", lambda here: publish(TWICE, person="patient_id", rows_known=True,
+         partitioner="column", group_column="g"), "help("),
+    case("{n} rows have no person", lambda here: publish(FRAME.assign(patient_id=[float("nan"), *FRAME["patient_id"][1:]]),
+         person="patient_id"), '`missing="drop"`'),
+    case("{form} separates quasi values", lambda here: publish(sensitive=None, require="k=3", method="anatomy"), "help("),
+    case("`{other}` and `{shows}` would both", lambda here: publish(FRAME.rename(columns={"disease": "a b", "cost": "a-b"}),
+         sensitive=["a b", "a-b"], require="k=3", method="anatomy", accept="disclosure"), "rename one"),
+    case("{} bucket columns are named", lambda here: publish(method="angel", partitioner="column", group_column="cost",
+         bucket_columns=["cost", "cost"]), "help("),
+    case("a marginal names", lambda here: publish(method="angel", marginals=[["cost"]]), "help("),
+    case("the marginal `{text}`", lambda here: publish(method="angel", marginals=[["age", "age"]]), "help("),
+    case("{} takes one sensitive column", lambda here: publish(**{**BUTTERFLY, "sensitive": ["disease", "cost"]}),
+         '`method="generalize"`'),
+    case("{} cannot keep persons with different", lambda here: publish(TWICE, **BUTTERFLY, person="patient_id",
+         rows_known=True), "`rows_per_person=1`"),
+    case("{form} cuts every link between columns, so a column", lambda here: publish(method="permute", other=["occupation"]),
+         "leave `other` out"),
+    case("{form} takes how far values move", lambda here: publish(**{**SWAPPED, "require": "l=3"}), 'require=["ke=4,100"]'),
+    case("sums or squares", lambda here: publish(FRAME.assign(cost=range(2**62, 2**62 + 300)), sensitive="cost",
+         require="k=5", method="shuffle", accept="disclosure"), "help("),
+    case("{form} moves values", lambda here: publish(sensitive=None, require="k=5", method="shuffle"), "help("),
+    case("{form} needs a numeric sensitive column", lambda here: publish(method="shuffle"), "help("),
+    case("{form} cannot use rows whose", lambda here: publish(FRAME.assign(cost=[None, *FRAME["cost"][1:]]),
+         sensitive="cost", require="k=5", method="shuffle"), '`missing="drop"`'),
+    case("`{}` has no effect on `{name}`, which is {kind}", lambda here: publish(near={"disease": 3}), "leave `near` out"),
+    case("`{value}` is called ordinary", lambda here: publish(ordinary={"disease": "x"}), "its spelling"),
+    case("`{name}` sorts by the sensitive column", lambda here: publish(sensitive=None, require="k=3",
+         partitioner="min-sum"), "help("),
+    case("`{name}` needs a numeric sensitive column", lambda here: publish(require="k=3", partitioner="min-sum"), "help("),
+    case("`{name}` forms groups for ke", lambda here: publish(sensitive="cost", partitioner="min-sum"), "help("),
+    case("`{name}` counts distinct values: it cannot promise", lambda here: publish(
+        sensitive="cost", partitioner="min-max-exact", require=["distinct-l=3", "k=9"]), "help("),
+    case("`{name}` counts distinct values: it cannot keep", lambda here: publish(
+        sensitive="cost", partitioner="min-max-exact", require="distinct-l=3", near={"cost": 500}), '`partitioner="min-max"`'),
+    case("`{name}` cannot place rows", lambda here: publish(FRAME.assign(cost=[None, *FRAME["cost"][1:]]),
+         sensitive="cost", partitioner="min-sum", require="ke=3,10"), '`missing="drop"`'),
+    case("`{}` sorts rows by one sensitive column", lambda here: publish(sensitive=["cost", "age"], quasi=["sex"],
+         partitioner="min-max", require="cost:ke=3,10"), '`partitioner="min-sum"`'),
+    case("`min-max-exact` would take too long", lambda here: publish(
+        pandas.DataFrame({"age": 7, "cost": [at * at for at in range(20_000)]}), quasi="age", sensitive="cost",
+        partitioner="min-max-exact", require="distinct-l=100", near={"cost": 0.5}), "help("),
+    case("column `{name}` has no level", lambda here: publish(**FULL, levels={"age": 9}), "`levels`"),
+    case("full-domain cannot search", lambda here: publish(WIDE, quasi=NAMES, require="l=2", partitioner="full-domain"),
+         "help("),
+    case("{} attributes have too many values", lambda here: ch.publish(_fine(), quasi=list(_fine()), require="k=2",
+         partitioner="full-domain"), "help("),
+    case("time ran out", lambda here: publish(
+        ch.example(60_000), quasi=["age", "zip_code", "admission_date", "sex", "occupation"], prefix=["zip_code"],
+        intervals={"age": [5, 10, 20, 40]}, partitioner="full-domain", levels={"admission_date": 0}, time_limit=0.001,
+        require=["k=50", "l=8"]), "raise `time_limit`"),
+    case("`nearby` takes up to 64", lambda here: publish(WIDE, quasi=NAMES, require="l=2", method="anatomy",
+         partitioner="nearby"), "help("),
+    case("nobody has proved a safe way", lambda here: publish(transparent=True, require="distinct-l-alpha=2,1",
+         categories={"disease": [sorted({*FRAME["disease"]})[at::2] for at in (0, 1)]}), "leave `transparent=True` out"),
+    case("the quasi-identifier `{text}`", lambda here: publish(**{**BUTTERFLY, "quasi": [["age", "age"], ["sex"]]}), "help("),
+    case("{c} of {n} users", lambda here: publish(**BUTTERFLY, collude=9), "help("),
+    case("{c} of {} users", lambda here: publish(WIDE, **{**BUTTERFLY, "quasi": [[name] for name in NAMES]},
+         collude=30), "help("),
     # Series.
     case("`{asked}` is about a series", lambda here: publish(require="m=3"), "`series="),
     case("`{knob}` has no effect: no ledger", lambda here: publish(only_new=True), "`series="),
@@ -224,11 +294,16 @@ CASES = [
     case("`{knob}` has no effect: `{asked}` takes one row", lambda here: publish(**SERIES, rows_known=True),
          "leave `rows_known"),
     case("`{asked}` takes no survey weights", lambda here: publish(**SERIES, weight="cost"), "leave `weight` out"),
-    case("{form} has no place for counterfeit", lambda here: publish(**{**SERIES, "method": "shuffle"}), "`method="),
+    case("{form} has no place for counterfeit values, which `{asked}`", lambda here: publish(**{**SERIES, "method": "shuffle"}), "`method="),
     case("`{}` has no effect on people who are published once", lambda here: publish(
         **{**SERIES, "require": "l=3"}, only_new=True, values_change=True), "leave `values_change"),
     case("a release of a series appears together", lambda here: publish(**SERIES), "that command"),
 ]
+
+
+def _fine() -> pandas.DataFrame:
+    """Columns with so many values that their labels do not fit into 1,024 bits together."""
+    return pandas.DataFrame({f"c{at}": range(100_000) for at in range(63)})
 
 
 def _large(here: Path) -> Path:
@@ -266,6 +341,28 @@ UNREACHABLE = {
     "chrysalis/src/series/ledger.rs": "only the command reads and writes ledgers",
     "no table is named": "the table is the first argument of every call",
     "the key {} would be part": "in Python a release is saved after the key was used",
+    "chrysalis-publish/src/series/mod.rs": "only the command publishes series",
+    "chrysalis-publish/src/series/split.rs": "only the command publishes series",
+    "`{other}` cannot be promised beside m={m}": "only the command publishes series",
+    "in {form}, counterfeit values would stand": "only the command publishes series",
+    "{form} has no place for counterfeit values, which m={m}": "only the command publishes series",
+    "m={m} allows one row per person": "only the command publishes series",
+    "{goal} may be lost when groups are merged": "only presence is, and the hall refuses it before; m is of series",
+    **dict.fromkeys(
+        [
+            "m={m} is about a series",
+            "{goal} counts rows of a population",
+            "{form} shows no labels",
+            "`{}` cannot be shown together",
+            "not all of them are sensitive columns",
+            "that takes two columns",
+            "a column is named twice",
+            "`{name}` is not a sensitive column, but",
+            "`{name}` is not a quasi column",
+            "the quasi column `{name}` is in no quasi-identifier",
+        ],
+        "the hall says it before",
+    ),
     **dict.fromkeys(
         [
             "{rows} without a person in `{name}`",

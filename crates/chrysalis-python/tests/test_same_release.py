@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Callable
 
 import chrysalis as ch
+import pytest
 from conftest import data, hashes, run
 
 Reader = Callable[[Path, list[str]], Any]
@@ -81,6 +82,7 @@ def test_tables_leave_as_they_came(frame: Reader, hospital: Path, tmp_path: Path
     assert duckdb.sql("SELECT COUNT(*) FROM arrow").fetchall() == [(arrow.num_rows,)]
 
 
+@pytest.mark.filterwarnings("ignore::chrysalis.ChrysalisWarning")
 def test_a_file_and_a_spec_are_tables_too(hospital: Path, tmp_path: Path) -> None:
     knobs: dict[str, Any] = {"quasi": QUASI, "sensitive": "disease", "require": "l=4", "seed": 5}
     from_file = ch.publish(hospital, **knobs).release.save(tmp_path / "file")

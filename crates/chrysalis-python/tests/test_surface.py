@@ -100,6 +100,7 @@ def test_values_of_a_table_are_no_html() -> None:
     assert hostile in Checker(answer._repr_html_()).text
 
 
+@pytest.mark.filterwarnings("ignore::chrysalis.ChrysalisWarning")
 def test_keys_keep_their_types(made: ch.Made) -> None:
     ages = made.release.query("SELECT age, COUNT(*) AS n FROM microdata GROUP BY age").to_arrow()
     assert str(ages.schema.field("age").type) == "int64"

@@ -1,11 +1,12 @@
 //! `cargo xtask spark`: tests the Python package on a Spark cluster of this machine's own. PySpark is large, so it has an
 //! environment for itself, and everyday work does not wait for it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use crate::bench::data;
 use crate::python;
 use crate::referees::{Environment, prepare_java};
-use crate::shell::Failure;
+use crate::shell::{self, Failure};
 
 const PYSPARK: Environment = Environment {
     folder: "python/pyspark",

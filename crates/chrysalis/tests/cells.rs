@@ -232,8 +232,8 @@ fn one_cell_is_one_file() {
 fn cuts_that_would_break_a_promise_are_undone() {
     let mut people = People::draw(7, 4_000);
     for row in &mut people.rows {
-        row[4] = if row[2] < "lake".to_owned() { "flu".into() } else { ["cold", "gout"][row[1].len() % 2].into() };
-        row[4] = if row[0].len() % 2 == 0 { "ulcer".into() } else { row[4].clone() };
+        let others = ["cold", "gout", "ulcer"][row[5].len() % 2 + row[1].len() % 2];
+        row[4] = if row[2].as_str() < "lake" { "flu".to_owned() } else { others.to_owned() };
     }
     check(&people, &draft("generalize", json!("disease"), &["l=2"], json!({})), 400);
     check(&people, &draft("generalize", json!("disease"), &["t=0.2"], json!({})), 400);

@@ -13,6 +13,7 @@
 
 mod one_machine;
 mod reading;
+mod unasked;
 
 use chrysalis_publish::cells::Sides;
 use chrysalis_publish::method::Method;
@@ -29,6 +30,7 @@ pub use chrysalis_publish::cells::{
     Block, CellCounts, CellFacts, CellPlan, CellRelease, GroupNumbers, Secret, Survey, Whole, decode, numbered,
 };
 pub use one_machine::{Place, publish_by_cells, publish_by_cells_of};
+pub use unasked::unasked;
 
 /// Refuses what cannot be done cell by cell, before a row is read.
 pub fn check(recipe: &Recipe) -> Result<(), Error> {

@@ -4,6 +4,7 @@
 
 mod common;
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -183,4 +184,35 @@ fn an_interrupted_publish_says_so_and_leaves_nothing() {
         assert_eq!(temporaries(folder), [] as [String; 0], "{place}");
     }
     assert!(stopped > 0, "no run was stopped in time");
+}
+
+/// Rows that wait on disk are the owner's: nobody else may read them while they wait, and whatever a killed run left is
+/// gone once something is published there again.
+#[test]
+fn a_killed_publish_by_cells_leaves_no_rows_after_the_next_one() {
+    let ground = hospital();
+    let folder = ground.path();
+    let publish = |out: &str| format!("publish hospital/chrysalis.toml --memory 200MB --out place/{out}");
+    std::fs::create_dir(folder.join("place")).unwrap();
+    let full = seconds(folder, &publish("full"));
+    let mut left = 0;
+    for (at, share) in moments().enumerate() {
+        let out = format!("release-{at}");
+        publish_and_kill(folder, &publish(&out), Duration::from_secs_f64(full * share));
+        let waiting = temporaries(&folder.join("place"));
+        left += waiting.len();
+        for name in &waiting {
+            let waits = folder.join("place").join(name);
+            let is_release = std::fs::metadata(&waits).unwrap().permissions().mode() & 0o077 != 0;
+            for file in std::fs::read_dir(&waits).unwrap().map(|entry| entry.unwrap()) {
+                let mode = file.metadata().unwrap().permissions().mode() & 0o777;
+                assert!(is_release || mode == 0o600, "{:?} has mode {mode:o}", file.file_name());
+            }
+        }
+    }
+    assert!(left > 0, "no run was killed while rows waited");
+    common::run(folder, &publish("last")).expect(0);
+    assert_eq!(temporaries(&folder.join("place")), Vec::<String>::new());
+    let audit = common::run(folder, "audit place/last --quiet");
+    assert_eq!(audit.code, Some(0), "{audit}");
 }

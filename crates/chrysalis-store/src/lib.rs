@@ -27,6 +27,7 @@ mod unfinished;
 mod whole;
 
 pub use canonical::{FilesReport, look_at_files};
+pub use chrysalis_release::PartEntry;
 pub use error::StoreError;
 pub use folder::{
     Format, MANIFEST, ReleaseFolder, check_place, stray_files, write_part, write_release, write_release_once,

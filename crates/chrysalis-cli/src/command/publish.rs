@@ -1,6 +1,6 @@
 use std::process::ExitCode;
 
-use chrysalis::cells::{Place, publish_by_cells};
+use chrysalis::cells::{Place, publish_by_cells, unasked};
 use chrysalis::report::{ButterflyReport, PublishReport};
 use chrysalis::store::check_place;
 use chrysalis::words::{count, counted, number};
@@ -23,7 +23,12 @@ pub(crate) fn run(args: &PublishArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let input = draft.open()?;
     let mut recipe = draft.check(input.header())?.without(&input.unreadable());
     draft.provide_key(&mut recipe, Some(&args.out), &phases)?;
-    if let Some(memory) = recipe.memory() {
+    // A fixed seed makes the same release on every machine, however much memory that has.
+    let unasked = unasked(&input, &recipe).filter(|_| args.seed.is_none());
+    if let Some(memory) = unasked {
+        phases.note(&format!("the table may not fit into memory: it is published cell by cell, in about {memory}"));
+    }
+    if let Some(memory) = recipe.memory().or(unasked) {
         let place = Place { out: &args.out, force: args.force };
         let (manifest, report) = publish_by_cells(input, &recipe, memory, place, Seed::from(args.seed), &phases)?;
         return told(args, cli, &phases, &recipe, &manifest, report);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use chrysalis_table::{Codes, Column, Table};
 use rayon::prelude::*;
 
-use super::bytes::read_codes;
+use super::bytes::{read_codes, width};
 use super::{CellPlan, Whole, WholeColumn};
 use crate::PublishError;
 
@@ -69,8 +69,8 @@ pub fn decode(whole: &Whole, blocks: &[u8]) -> Result<Table, PublishError> {
     while !rest.is_empty() {
         let (head, mut after) = rest.split_first_chunk::<4>().ok_or_else(wrong)?;
         let rows = u32::from_le_bytes(*head) as usize;
-        for (codes, known) in columns.iter_mut().zip(whole.columns()) {
-            let (own, others) = read_codes(after, known.domain().len(), rows).ok_or_else(wrong)?;
+        for codes in &mut columns {
+            let (own, others) = read_codes(after, width(codes), rows).ok_or_else(wrong)?;
             match (codes, own) {
                 (Codes::U8(codes), Codes::U8(own)) => codes.extend(own),
                 (Codes::U16(codes), Codes::U16(own)) => codes.extend(own),

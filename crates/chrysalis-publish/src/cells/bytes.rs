@@ -29,6 +29,8 @@ struct HeadColumn {
     kind: String,
     missing: bool,
     values: Vec<String>,
+    /// Bytes of a code.
+    width: usize,
 }
 
 impl CellRelease {
@@ -39,6 +41,7 @@ impl CellRelease {
             kind: column.domain().kind().to_string(),
             missing: column.domain().has_missing(),
             values: column.domain().values().iter().map(Value::to_string).collect(),
+            width: width(column.codes()),
         };
         let table = |(name, table): &(String, Table)| HeadTable {
             name: name.clone(),
@@ -57,22 +60,25 @@ impl CellRelease {
 
     /// From the bytes of [`CellRelease::to_bytes`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, PublishError> {
-        read(bytes).ok_or_else(|| PublishError::Internal("a published cell is not as it was put aside".into()))
+        let wrong = |why: &str| PublishError::Internal(format!("a published cell is not as it was put aside: {why}"));
+        let split = bytes
+            .split_first_chunk()
+            .and_then(|(length, rest)| rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?));
+        let (head, rest) = split.ok_or_else(|| wrong("it ends early"))?;
+        let head: Head = serde_json::from_slice(head).map_err(|error| wrong(&error.to_string()))?;
+        read(head, rest).ok_or_else(|| wrong("its columns do not fit"))
     }
 }
 
-fn read(bytes: &[u8]) -> Option<CellRelease> {
-    let (length, rest) = bytes.split_first_chunk()?;
-    let (head, mut rest) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
-    let Head { facts, tables } = serde_json::from_slice(head).ok()?;
+fn read(Head { facts, tables }: Head, mut rest: &[u8]) -> Option<CellRelease> {
     let mut made = Vec::with_capacity(tables.len());
     for table in tables {
         let mut columns = Vec::with_capacity(table.columns.len());
         for column in &table.columns {
             let domain = domain(column)?;
-            let (codes, after) = read_codes(rest, domain.len(), table.rows)?;
+            let (codes, after) = read_codes(rest, column.width, table.rows)?;
             rest = after;
-            if codes.iter().max().is_some_and(|code| code as usize >= domain.len()) {
+            if codes.iter().any(|code| code as usize >= domain.len()) {
                 return None;
             }
             columns.push(Column::new(&*column.name, Arc::new(domain), codes));
@@ -89,19 +95,23 @@ fn domain(column: &HeadColumn) -> Option<Domain> {
     is_sorted.then(|| Domain::new(kind, values, column.missing))
 }
 
-/// The codes of some rows in a domain of so many values, and what follows them.
-pub(super) fn read_codes(bytes: &[u8], domain: usize, rows: usize) -> Option<(Codes, &[u8])> {
-    let mut codes = Codes::with_capacity(domain, 0);
-    let width = match codes {
+/// How many bytes a code takes.
+pub(super) fn width(codes: &Codes) -> usize {
+    match codes {
         Codes::U8(_) => 1,
         Codes::U16(_) => 2,
         Codes::U32(_) => 4,
-    };
-    let (own, after) = bytes.split_at_checked(rows.checked_mul(width)?)?;
-    match &mut codes {
-        Codes::U8(codes) => codes.extend_from_slice(own),
-        Codes::U16(codes) => codes.extend(own.as_chunks().0.iter().map(|code| u16::from_le_bytes(*code))),
-        Codes::U32(codes) => codes.extend(own.as_chunks().0.iter().map(|code| u32::from_le_bytes(*code))),
     }
+}
+
+/// The codes of some rows, each of so many bytes, and what follows them.
+pub(super) fn read_codes(bytes: &[u8], width: usize, rows: usize) -> Option<(Codes, &[u8])> {
+    let (own, after) = bytes.split_at_checked(rows.checked_mul(width)?)?;
+    let codes = match width {
+        1 => Codes::U8(own.to_vec()),
+        2 => Codes::U16(own.as_chunks().0.iter().map(|code| u16::from_le_bytes(*code)).collect()),
+        4 => Codes::U32(own.as_chunks().0.iter().map(|code| u32::from_le_bytes(*code)).collect()),
+        _ => return None,
+    };
     Some((codes, after))
 }

@@ -49,14 +49,48 @@ pub struct Sides<'a> {
     pub transparent: bool,
 }
 
+/// No side of a cut has a smaller share of the rows: a tree of slivers would be deep, and its cells of very different
+/// sizes.
+const LEAST_SHARE: f64 = 0.125;
+/// What the least share of a side is above what is safe, because a sample and the parts of a table differ from the whole.
+const MARGIN: f64 = 1.1;
+
+impl Sides<'_> {
+    /// The share of the rows that either side of a cut should have, so that few cuts must be undone. Where the choice of
+    /// cuts must say nothing, that is the share that is safe in the whole table.
+    fn least_share(&self, whole: &Whole) -> Result<f64, PublishError> {
+        if !self.transparent {
+            return Ok(LEAST_SHARE);
+        }
+        let outline = Microdata::outline(self.attributes, whole)?;
+        let goals = goals(&outline, self.require)?;
+        let columns: Vec<&SaCounts> = outline.sensitive_columns().map(|column| column.counts()).collect();
+        let rows = [super::counts::counted(&[whole.rows])];
+        let counts = if columns.is_empty() { rows.iter().collect() } else { columns };
+        let size = |(goal, counts): (&All, &SaCounts)| goal.safe_size(counts).unwrap_or(u64::MAX);
+        let safe = goals.iter().zip(counts).map(size).max().unwrap_or(1);
+        Ok((MARGIN * safe as f64 / whole.rows.max(1) as f64).max(LEAST_SHARE))
+    }
+}
+
+/// What is required of every sensitive column, bound to the whole table; without one, of the number of rows.
+fn goals(outline: &Microdata, require: &[Requirement]) -> Result<Vec<All>, PublishError> {
+    let whole = outline.goal(require)?;
+    let columns = outline.sensitive_columns();
+    let goals: Vec<All> = columns.map(|column| outline.goal_of(column, require)).collect::<Result<_, _>>()?;
+    Ok(if goals.is_empty() { vec![whole] } else { goals })
+}
+
 impl CellPlan {
     /// Step 2: cuts where most penalty is removed, until no cell has more than about `most_rows` rows.
-    pub fn draw(survey: &Survey, attributes: &[AttributeSpec], most_rows: u64) -> Result<Self, PublishError> {
+    pub fn draw(survey: &Survey, sides: &Sides<'_>, most_rows: u64) -> Result<Self, PublishError> {
         let (table, behind) = sample_table(survey, DRAWN_FROM)?;
+        let attributes = sides.attributes;
         let is_quasi = |said: &&AttributeSpec| said.role == chrysalis_table::Role::QuasiIdentifier;
         let quasi: Vec<AttributeSpec> = attributes.iter().filter(is_quasi).cloned().collect();
         let data = Microdata::new(table, &quasi)?;
-        let cuts = shallow(&data, ((most_rows as f64 / behind) as usize).max(1))?;
+        let most = ((most_rows as f64 / behind) as usize).max(1);
+        let cuts = shallow(&data, most, sides.least_share(survey.whole())?)?;
         let names = |role| {
             let named = attributes.iter().filter(move |said| said.role == role);
             named.map(|said| said.name.clone()).collect::<Vec<String>>()
@@ -136,13 +170,7 @@ impl CellPlan {
             return Err(PublishError::Internal("cells were counted by another plan".into()));
         }
         let outline = Microdata::outline(sides.attributes, &self.whole)?;
-        let whole = outline.goal(sides.require)?;
-        let columns = outline.sensitive_columns();
-        let mut goals: Vec<All> =
-            columns.map(|column| outline.goal_of(column, sides.require)).collect::<Result<_, _>>()?;
-        if goals.is_empty() {
-            goals.push(whole);
-        }
+        let goals = goals(&outline, sides.require)?;
         let judge = Judge { counts, goals: &goals, transparent: sides.transparent };
         let mut became = vec![0; self.n_cells()];
         let tree = judge.kept(&self.tree, &mut 0, &mut became);

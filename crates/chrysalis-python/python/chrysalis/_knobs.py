@@ -67,6 +67,7 @@ class Knobs(ProfileKnobs, total=False):
     transparent: bool
     rows_known: bool
     rows_per_person: int
+    memory: str
     intervals: Mapping[str, Union[Number, Sequence[Number]]]
     prefix: Names
     categories: Mapping[str, Sequence[Sequence[str]]]

@@ -13,7 +13,9 @@
 
 mod one_machine;
 mod reading;
+mod unasked;
 
+use chrysalis_publish::cells::Sides;
 use chrysalis_publish::method::Method;
 use chrysalis_publish::{Microdata, Partitioner};
 use chrysalis_table::{ColumnRequest, Kind, Knob, MissingPolicy, Remedy, Role, Table, Watch};
@@ -28,6 +30,7 @@ pub use chrysalis_publish::cells::{
     Block, CellCounts, CellFacts, CellPlan, CellRelease, GroupNumbers, Secret, Survey, Whole, decode, numbered,
 };
 pub use one_machine::{Place, publish_by_cells, publish_by_cells_of};
+pub use unasked::unasked;
 
 /// Refuses what cannot be done cell by cell, before a row is read.
 pub fn check(recipe: &Recipe) -> Result<(), Error> {
@@ -138,7 +141,15 @@ pub fn draw(survey: &Survey, recipe: &Recipe, most_rows: u64, watch: &dyn Watch)
     assumptions::of(&outline, &recipe.require).iter().for_each(|note| watch.note(note));
     disclosure::check_identifying(&identifying(&outline, whole), recipe)?;
     outline.goal(&recipe.require)?;
-    Ok(CellPlan::draw(survey, &recipe.attributes, most_rows)?)
+    Ok(CellPlan::draw(survey, &sides(recipe), most_rows)?)
+}
+
+fn sides(recipe: &Recipe) -> Sides<'_> {
+    Sides {
+        attributes: &recipe.attributes,
+        require: &recipe.require,
+        transparent: recipe.partitioner == Choice::Transparent,
+    }
 }
 
 fn identifying(outline: &Microdata, whole: &Whole) -> Vec<(String, String)> {
@@ -150,12 +161,7 @@ fn identifying(outline: &Microdata, whole: &Whole) -> Vec<(String, String)> {
 
 /// Step 4: the plan without the cuts one of whose sides would fail, and for every cell which one it became.
 pub fn settled(plan: &CellPlan, counts: &CellCounts, recipe: &Recipe) -> Result<(CellPlan, Vec<u32>), Error> {
-    let sides = chrysalis_publish::cells::Sides {
-        attributes: &recipe.attributes,
-        require: &recipe.require,
-        transparent: recipe.partitioner == Choice::Transparent,
-    };
-    Ok(plan.settled(counts, &sides)?)
+    Ok(plan.settled(counts, &sides(recipe))?)
 }
 
 /// Step 5: one cell, whose groups are numbered from 1 on. Its rows may come in any order.

@@ -56,7 +56,9 @@ pub fn publish_by_cells(
 ) -> Result<(Manifest, PublishReport), Error> {
     check(recipe)?;
     let most_rows = most_rows(memory)?;
-    Stopped::catch(|| by_cells(input, recipe, (memory, most_rows), place, seed, watch))?
+    // A plan from a sample is off by a little.
+    let limits = (memory, most_rows + most_rows / 4, most_rows);
+    Stopped::catch(|| by_cells(input, recipe, limits, place, seed, watch))?
 }
 
 /// The same with cells of up to about so many rows, for tests.
@@ -70,13 +72,13 @@ pub fn publish_by_cells_of(
     watch: &dyn Watch,
 ) -> Result<(Manifest, PublishReport), Error> {
     check(recipe)?;
-    Stopped::catch(|| by_cells(input, recipe, (Memory::default(), most_rows), place, seed, watch))?
+    Stopped::catch(|| by_cells(input, recipe, (Memory::default(), u64::MAX, most_rows), place, seed, watch))?
 }
 
 fn by_cells(
     input: Input,
     recipe: &Recipe,
-    (memory, most_rows): (Memory, u64),
+    (memory, limit, most_rows): (Memory, u64, u64),
     place: Place<'_>,
     seed: Seed,
     watch: &dyn Watch,
@@ -86,7 +88,7 @@ fn by_cells(
     let spill = Spill::beside(place.out)?;
     let run = Run { recipe, secret: &secret, spill: &spill, folder: &folder, watch };
     let (plan, became, tally) = run.routed(input, memory, most_rows)?;
-    run.check_cells(&plan, memory, most_rows)?;
+    run.check_cells(&plan, memory, limit)?;
     let (cells, parts) = run.published(&plan, &became)?;
     let Concluded { mut manifest, report, shared } = concluded(&plan, &cells, recipe, tally, seed, watch)?;
     for (entry, parts) in manifest.tables.iter_mut().zip(parts) {
@@ -160,11 +162,10 @@ impl Run<'_> {
     }
 
     /// A cell must fit into memory.
-    fn check_cells(&self, plan: &CellPlan, memory: Memory, most_rows: u64) -> Result<(), Error> {
+    fn check_cells(&self, plan: &CellPlan, memory: Memory, limit: u64) -> Result<(), Error> {
         let largest = (0..plan.n_cells() as u32).map(|cell| plan.rows(cell)).max().unwrap_or(0);
         self.watch.detail(&format!("{} cells, the largest of {} rows", plan.n_cells(), count(largest)));
-        // A plan from a sample is off by a little.
-        if largest <= most_rows + most_rows / 4 {
+        if largest <= limit {
             return Ok(());
         }
         let enough = (largest * BYTES_PER_ROW + APART).div_ceil(100_000_000) * 100_000_000;

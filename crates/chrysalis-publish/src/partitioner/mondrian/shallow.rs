@@ -15,16 +15,13 @@ pub(crate) enum Cuts {
     Node { axis: usize, from: u32, to: u32, left: Box<Cuts>, right: Box<Cuts> },
 }
 
-/// No side of a cut has fewer than one in this many rows of the node: a tree of slivers would be deep, and its cells of
-/// very different sizes.
-const LEAST_SHARE: usize = 8;
-
-/// Cuts a table by the steps of `mondrian`, for any sensitive values, until no part has more than `most` rows.
-pub(crate) fn shallow(data: &Microdata, most: usize) -> Result<Cuts, PublishError> {
+/// Cuts a table by the steps of `mondrian`, for any sensitive values, until no part has more than `most` rows. Neither
+/// side of a cut has a smaller share of the rows than `least`.
+pub(crate) fn shallow(data: &Microdata, most: usize, least: f64) -> Result<Cuts, PublishError> {
     let axes: Vec<Axis> = data.quasi().map(|(column, taxonomy)| Axis::new(column, taxonomy)).collect();
     let rows = (0..data.rows() as u32).collect();
     let mut records = Records::<u32>::of(data.quasi().map(|(column, _)| column), None, &axes, rows);
-    cut(&axes, records.all(), most)
+    cut(&axes, records.all(), most, least)
 }
 
 /// From code to rank, by attribute.
@@ -33,11 +30,11 @@ pub(crate) fn ranks(data: &Microdata) -> Vec<Vec<u32>> {
     data.quasi().map(|(column, taxonomy)| ranks(Axis::new(column, taxonomy))).collect()
 }
 
-fn cut(axes: &[Axis], group: Slice<'_, u32>, most: usize) -> Result<Cuts, PublishError> {
+fn cut(axes: &[Axis], group: Slice<'_, u32>, most: usize, least: f64) -> Result<Cuts, PublishError> {
     if group.len() <= most {
         return Ok(Cuts::Leaf);
     }
-    let k = (group.len() / LEAST_SHARE).max(1) as u64;
+    let k = ((group.len() as f64 * least) as u64).max(1);
     let goal = All::bind(&[PrincipleSpec::KAnonymity { k }], None)?;
     let chooser = Chooser::new(axes, Worth::Penalty, &goal, false, 1);
     let Some(best) = chooser.best_cut(&group, &mut chooser.scratch()) else {
@@ -49,6 +46,6 @@ fn cut(axes: &[Axis], group: Slice<'_, u32>, most: usize) -> Result<Cuts, Publis
     };
     let axis = best.axis;
     let (left, right) = group.divide(&best);
-    let (left, right) = join(|| cut(axes, left, most), || cut(axes, right, most));
+    let (left, right) = join(|| cut(axes, left, most, least), || cut(axes, right, most, least));
     Ok(Cuts::Node { axis, from, to, left: Box::new(left?), right: Box::new(right?) })
 }

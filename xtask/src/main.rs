@@ -11,6 +11,7 @@ mod bench_audit;
 mod bench_estimates;
 mod bench_full_domain;
 mod bench_queries;
+mod bench_series;
 mod bench_stop;
 mod bench_tables;
 mod bless;
@@ -55,6 +56,9 @@ Benchmarks build a release; with --chrysalis PROGRAM they measure one that is bu
   bench-queries          ask 2,000,000 CENSUS rows: rewritten questions against the raw table in
         [--data DIR]     DuckDB and PostgreSQL, `chrysalis query` against DuckDB over the raw
         [--repeat N]     Parquet file (needs census_sal_500k.csv.gz)
+  bench-series           publish 200,000 people of CENSUS 20 times, some of whom come and go: counterfeits,
+        [--data DIR]     time beside plain anatomy, and whom plain releases expose (needs
+                         census_sal_500k.csv.gz)
   bench-stop             interrupt the publication of 2,000,000 CENSUS rows at many moments: how long
         [--data DIR]     does it take to end, and is anything left behind?
         [--repeat N]
@@ -106,6 +110,7 @@ fn dispatch(arguments: &[String], called_from: &Path) -> Result<(), Failure> {
         "bench-estimates" => bench_estimates::run(&bench_estimates::Options::parse(rest, called_from)?),
         "bench-full-domain" => bench_full_domain::run(&bench::Options::parse(rest, called_from)?),
         "bench-queries" => bench_queries::run(&bench::Options::parse(rest, called_from)?),
+        "bench-series" => bench_series::run(&bench_series::Options::parse(rest, called_from)?),
         "bench-stop" => bench_stop::run(&bench::Options::parse(rest, called_from)?),
         "bench-tables" => bench_tables::run(&bench_tables::Options::parse(rest, called_from)?),
         "bless" => no_options(rest).and_then(|()| bless::run()),

@@ -9,6 +9,7 @@
 //! Randomness is a parameter everywhere: a `&mut dyn CryptoRng`, which `chrysalis::Seed` makes, by default from the
 //! operating system's randomness. Results do not depend on the number of threads.
 
+mod after;
 mod disclosure;
 mod error;
 mod job;
@@ -19,6 +20,7 @@ pub mod partitioner;
 mod quasi_identifiers;
 mod series;
 
+pub use after::{AfterFacts, judge_after};
 pub use disclosure::Disclosure;
 pub use error::PublishError;
 pub use job::{Grouping, Job};

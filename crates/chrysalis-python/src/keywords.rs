@@ -42,7 +42,7 @@ impl Verb {
     fn takes(self, keyword: &str) -> bool {
         match self {
             Verb::Publish => !is_of::<CompareDraft>(keyword),
-            Verb::Compare => keyword != "format",
+            Verb::Compare => !["format", "series", "values_change", "only_new", "after"].contains(&keyword),
             Verb::Profile => READING.contains(&keyword) || ["quasi", "sensitive", "taxonomy"].contains(&keyword),
             Verb::Risk => {
                 let is_read = READING.contains(&keyword) && !["prepare", "person", "key"].contains(&keyword);
@@ -54,7 +54,7 @@ impl Verb {
 }
 
 /// Keywords that hold lists; a single text stands for a list of one.
-const LISTS: [&str; 6] = ["quasi", "other", "require", "accept", "na", "bucket_columns"];
+const LISTS: [&str; 7] = ["quasi", "other", "require", "accept", "na", "bucket_columns", "after"];
 
 /// The draft that keywords describe.
 pub(crate) fn draft(keywords: &Bound<'_, PyDict>, verb: Verb) -> PyResult<Draft> {

@@ -43,7 +43,7 @@ CASES: list[tuple[str, Callable[[], object], type[ch.ChrysalisError], str, str]]
     ("of another call too", lambda: ch.profile(TABLE, method="anatomy"), ch.RequestError, "no effect", "leave it"),
     ("about files", lambda: publish(delimiter=";"), ch.RequestError, "is in memory", "`delimiter`"),
     ("series", lambda: publish(sensitive=["disease"], require=["m=3"], person="patient_id", series="clinic.ledger"),
-     ch.RequestError, "appears together with its ledger", "that command"),
+     ch.RequestError, "appears together with its ledger", "with `folder`"),
     # Tables.
     ("no table", lambda: ch.publish(3, **GOOD), ch.RequestError, "of type int, which is no table", "pandas, polars"),
     ("not computed", lambda: ch.publish(_lazy(), **GOOD), ch.RequestError, "LazyFrame", ".collect()"),

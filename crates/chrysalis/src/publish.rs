@@ -8,7 +8,8 @@ use crate::prepare::Nobody;
 use crate::report::{PublishReport, SeriesStep};
 use crate::words::counted;
 use crate::{
-    Error, PreparedColumn, Recipe, Remembered, Seed, assumptions, disclosure, persons, population, series, weight,
+    Error, PreparedColumn, Recipe, Remembered, Seed, after, assumptions, disclosure, persons, population, series,
+    weight,
 };
 
 /// A release, and what the owner wants to know about it.
@@ -136,6 +137,10 @@ fn carried_out(
         if found.disclosed_rows > 0 && !is_accepted {
             return Err(disclosure::refused(&data, recipe, found));
         }
+        let after = match refusal {
+            Refusal::OfDisclosure => after::check(&data, &outcome.release, recipe, watch)?,
+            Refusal::Never => None,
+        };
         let mut accepted = recipe.accepted.clone();
         if refusal == Refusal::Never {
             accepted.push(Accepted::Disclosure);
@@ -167,6 +172,7 @@ fn carried_out(
             None => remembered,
         };
         published.report.series = published.remembered.as_ref().and_then(Remembered::release).map(SeriesStep::from);
+        published.report.after = after;
         published.report.prepared = prepared;
         published.report.surplus_rows = recipe.persons.as_ref().and_then(|plan| plan.most_rows).map(|_| surplus_rows);
         Ok(published)

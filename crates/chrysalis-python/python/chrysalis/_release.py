@@ -91,6 +91,8 @@ class Release:
         *,
         microdata: object | None = None,
         others: Sequence[Release | str | PathLike[str]] = (),
+        with_microdata: Sequence[object] = (),
+        series: str | PathLike[str] | None = None,
         sensitive: Sequence[str] = (),
         population_table: object | None = None,
         replay: int | None = None,
@@ -106,7 +108,9 @@ class Release:
         must be protected; ``population_table`` is a table of the people who could be in the data; ``replay`` says how
         many times members of groups exchange their values to see whether the groups still come out;
         ``certificate="page.html"`` writes a page to hand out with a saved release. ``person`` and ``key`` say whose a
-        row of the microdata is, and where the owner's key is.
+        row of the microdata is, and where the owner's key is. For releases of a series: ``with_microdata`` are the tables
+        that the ``others`` were made from, in their order, and ``series`` is the ledger; with ``microdata`` and ``person``
+        it is checked what all of them tell together.
 
         >>> import chrysalis as ch
         >>> table = ch.example(2000)
@@ -125,6 +129,8 @@ class Release:
             microdata,
             population_table,
             known,
+            list(with_microdata),
+            None if series is None else fspath(series),
             list(sensitive),
             replay,
             None if certificate is None else fspath(certificate),

@@ -12,6 +12,7 @@ mod bench_cells;
 mod bench_estimates;
 mod bench_full_domain;
 mod bench_queries;
+mod bench_series;
 mod bench_stop;
 mod bench_tables;
 mod bless;
@@ -61,6 +62,9 @@ Benchmarks build a release; with --chrysalis PROGRAM they measure one that is bu
   bench-queries          ask 2,000,000 CENSUS rows: rewritten questions against the raw table in
         [--data DIR]     DuckDB and PostgreSQL, `chrysalis query` against DuckDB over the raw
         [--repeat N]     Parquet file (needs census_sal_500k.csv.gz)
+  bench-series           publish 200,000 people of CENSUS 20 times, some of whom come and go: counterfeits,
+        [--data DIR]     time beside plain anatomy, and whom plain releases expose (needs
+                         census_sal_500k.csv.gz)
   bench-spark            publish 2,000,000 rows like CENSUS on a Spark cluster of two workers in every
         [--data DIR]     form: CPU seconds of all processes beside those of one machine, and the same
         [--rows N]       hashes for every number of partitions (--partitions 2,7,32; --forms anatomy;
@@ -121,6 +125,7 @@ fn dispatch(arguments: &[String], called_from: &Path) -> Result<(), Failure> {
         "bench-full-domain" => bench_full_domain::run(&bench::Options::parse(rest, called_from)?),
         "bench-queries" => bench_queries::run(&bench::Options::parse(rest, called_from)?),
         "bench-spark" => spark::bench(rest, called_from),
+        "bench-series" => bench_series::run(&bench_series::Options::parse(rest, called_from)?),
         "bench-stop" => bench_stop::run(&bench::Options::parse(rest, called_from)?),
         "bench-tables" => bench_tables::run(&bench_tables::Options::parse(rest, called_from)?),
         "bless" => no_options(rest).and_then(|()| bless::run()),

@@ -77,7 +77,7 @@ pub use counting::Reading;
 pub use disclosure::{Bystander, Disclosure};
 pub use error::AuditError;
 pub use grouping::Groups;
-pub use intersection::{KnownLives, Month, audit_series};
+pub use intersection::{KnownLives, Month, SeriesAudit, audit_series};
 pub use manifest::knows_partitioner;
 pub use persons::{PersonLevels, profile_persons};
 pub use population::{measure_population, takes_population};
@@ -85,7 +85,7 @@ pub use profile::{Levels, SensitiveLevels, Uniqueness, profile, profile_all};
 pub use report::{
     Attacks, AuditReport, Check, ColumnReport, Intersection, IntersectionLeft, IntersectionOver, Joining, Linking,
     NotCounted, Pooling, PopulationPresence, Presence, PrincipleResult, RowLinking, RowLinkingOver,
-    SHARE_ERROR_PERCENT, Shares, SharesOver, Similarity, SimilarityOf, Utility,
+    SHARE_ERROR_PERCENT, SeriesLeft, Shares, SharesOver, Similarity, SimilarityOf, Utility,
 };
 
 use chrysalis_release::Release;

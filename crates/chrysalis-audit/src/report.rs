@@ -95,7 +95,8 @@ impl PrincipleResult {
 pub struct Check {
     /// What: `tables`, `groups`, `ranges`, `labels`, `values`, `counts`, `sensitive values`, `help`, `row order`,
     /// `suppressed`, `batches`, `buckets`, `quasi-identifiers`, `marginals`, `intersection`, `faithful`, `permuted`,
-    /// `swapped`, `apart`, `together`, `persons`, `ids`, `manifest`; the hall adds `files` and `roles`.
+    /// `swapped`, `apart`, `together`, `persons`, `ids`, `manifest`, `series`, `sequence`, `signatures`, `subtraction`;
+    /// the hall adds `files` and `roles`.
     pub name: &'static str,
     /// Whether all is well.
     pub ok: bool,
@@ -118,6 +119,8 @@ pub struct Attacks {
     pub similarity: Option<Similarity>,
     /// Joining the release with others; one entry per other release, and one for all where there are several.
     pub intersection: Vec<Intersection>,
+    /// What several releases of a series leave to everybody, if the tables of all months were given.
+    pub series: Option<SeriesLeft>,
     /// Joining the generalized tables of one release through its batches; absent where there is one such table, and without
     /// the microdata.
     pub joining: Option<Joining>,
@@ -209,6 +212,21 @@ pub struct Intersection {
     /// where there are several others, or one protects no column.
     pub counts_differ_by: Option<u64>,
     /// How likely everybody's value is over all worlds that fit the releases, or why that was not counted.
+    pub shares: Result<Shares, NotCounted>,
+}
+
+/// An attacker has several releases of a series, and knows who was there in which.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SeriesLeft {
+    /// Everybody who was ever there, and fits the groups of every release that they are in.
+    pub people: u64,
+    /// How many sensitive values are promised to each.
+    pub promised: u64,
+    /// The fewest that somebody keeps; absent where nobody fits.
+    pub fewest: Option<u64>,
+    /// People who keep fewer than promised.
+    pub narrowed: u64,
+    /// How likely everybody's value is over all worlds that fit all releases, or why that was not counted.
     pub shares: Result<Shares, NotCounted>,
 }
 

@@ -133,6 +133,63 @@ fn months_are_published_audited_and_asked() {
     }
 }
 
+/// All months together, with their tables and the ledger; and what must be noticed.
+#[test]
+fn months_are_audited_together() {
+    for method in ["anatomy", "permute", "generalize"] {
+        let ground = tempfile::tempdir().unwrap();
+        let folder = ground.path();
+        let mut town = Town::new(17, 240);
+        for month in 1..=3 {
+            if month > 1 {
+                town.leave(40);
+                town.come(20);
+            }
+            town.write(&folder.join(format!("month-{month}.csv")));
+            run(folder, &publish(month, &format!("--method {method}"))).expect(0);
+        }
+        let line = "audit release-3 --microdata month-3.csv --person id --with release-1 --with release-2 \
+                    --with-microdata month-1.csv,month-2.csv --output json";
+        for more in ["", " --series ledger"] {
+            let found = run(folder, &format!("{line}{more}")).expect(0).json();
+            let checks = found["checks"].as_array().unwrap();
+            let detail = |name: &str| {
+                let check = checks.iter().find(|check| check["check"] == name || check["name"] == name);
+                check.unwrap_or_else(|| panic!("{name}: {found}"))["detail"].as_str().unwrap().to_owned()
+            };
+            assert!(detail("sequence").starts_with("releases 1, 2, 3 of one series"), "{}", detail("sequence"));
+            let kept = detail("signatures");
+            assert!(kept.starts_with("of 280 people in 3 releases,"), "{kept}");
+            assert_eq!(kept.contains("the one that the ledger remembers"), !more.is_empty(), "{kept}");
+            assert!(detail("intersection").contains("at least 3 sensitive values each"), "{found}");
+            assert!(detail("subtraction").contains("none of them gives away"), "{found}");
+        }
+        run(folder, "audit release-2 --with release-1 --series ledger").expect(0);
+        // Releases in another order, of which one was made from another table.
+        let swapped = line.replace("month-1.csv,month-2.csv", "month-2.csv,month-1.csv");
+        run(folder, &swapped).expect(1);
+        // The first two months in another series: people get other values.
+        fs::create_dir(folder.join("other")).unwrap();
+        for month in 1..=2 {
+            let other = publish(month, &format!("--method {method}"));
+            let other = other.replace("--series ledger", "--series other/ledger").replace("--out ", "--out other/");
+            run(folder, &other).expect(0);
+        }
+        let mixed = run(folder, &line.replace("--with release-2", "--with other/release-2")).expect(1);
+        assert!(mixed.stdout.contains("is release 2, but the one before it is not release-1"), "{mixed}");
+        assert!(mixed.stdout.contains("cannot have stood in groups with one and the same set of values"), "{mixed}");
+        let ledger = run(folder, "audit other/release-2 --series ledger").expect(1);
+        assert!(ledger.stdout.contains("but not the one that the ledger remembers"), "{ledger}");
+        for (wrong, words) in [
+            (line.replace(",month-2.csv", ""), "1 tables of other releases are named, but 2 releases"),
+            (line.replace("--person id", ""), "only beside that of this one, and if it is known whose a row is"),
+        ] {
+            let refused = run(folder, &wrong);
+            assert!(refused.complaint(&[2]).is_none() && refused.stderr.contains(words), "{refused}");
+        }
+    }
+}
+
 /// The refusals of a series, each in words.
 #[test]
 fn what_does_not_fit_the_series_is_refused_in_words() {
@@ -205,9 +262,19 @@ fn what_does_not_fit_the_series_is_refused_in_words() {
     }
     fs::remove_file(folder.join("ledger")).unwrap();
     refuse(&publish(3, ""), 2, "is new, but ./release-");
+    // The same wherever the release is to be: they lie beside the ledger.
     fs::create_dir(folder.join("elsewhere")).unwrap();
-    run(folder, &publish(3, "").replace("release-3", "elsewhere/release")).expect(0);
-    refuse(&publish(3, ""), 2, "is of another series");
+    let elsewhere = |line: &str| line.replace("release-3", "elsewhere/release");
+    refuse(&elsewhere(&publish(3, "")), 2, "is new, but ");
+    run(folder, &elsewhere(&publish(3, "")).replace("--series ledger", "--series elsewhere/ledger")).expect(0);
+    refuse(&publish(3, "").replace("--series ledger", "--series elsewhere/ledger"), 2, "is of another series");
+    fs::remove_dir_all(folder.join("elsewhere")).unwrap();
+    // An old copy of the ledger, far from any release: it remembers where the first one lies.
+    fs::create_dir(folder.join("far")).unwrap();
+    fs::write(folder.join("far/ledger"), &first).unwrap();
+    fs::set_permissions(folder.join("far/ledger"), fs::Permissions::from_mode(0o600)).unwrap();
+    let far = publish(3, "").replace("--series ledger", "--series far/ledger").replace("release-3", "far/release");
+    refuse(&far, 2, "is older than the releases: it ends with release 1");
     with_ledger(&second);
     fs::set_permissions(folder.join("ledger"), fs::Permissions::from_mode(0o644)).unwrap();
     refuse(&publish(3, ""), 2, "others than its owner may read or change it");

@@ -17,6 +17,7 @@
 //!   zip codes begin with a zero, and patient ids tell nothing about the order of the rows.
 //! - [`write_visits`] writes the same patients' visits, as a hospital's own system exports them: one to eight rows of
 //!   a patient, names, times of admission, and three columns that nobody may learn (diagnosis, cost, days).
+//! - [`write_month`] writes who is there in one month of many: most of them are those of the month before.
 //!
 //! ```
 //! let mut csv = Vec::new();
@@ -28,12 +29,15 @@
 //! ```
 
 mod hospital;
+mod month;
 mod name;
 mod patient;
 mod tables;
 mod visit;
 mod weighted;
 
+#[cfg(test)]
+mod month_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -42,6 +46,7 @@ mod visit_tests;
 use std::io::{self, Write};
 
 pub use hospital::Hospital;
+pub use month::write_month;
 pub use name::Name;
 pub use patient::{Date, Patient, PatientId, Sex, ZipCode};
 pub use visit::{Visit, VisitId, Visits};

@@ -9,6 +9,7 @@
 //! Randomness is a parameter everywhere: a `&mut dyn CryptoRng`, which `chrysalis::Seed` makes, by default from the
 //! operating system's randomness. Results do not depend on the number of threads.
 
+mod after;
 pub mod cells;
 mod disclosure;
 mod error;
@@ -20,6 +21,7 @@ pub mod partitioner;
 mod quasi_identifiers;
 mod series;
 
+pub use after::{AfterFacts, judge_after};
 pub use disclosure::Disclosure;
 pub use error::PublishError;
 pub use job::{Grouping, Job};

@@ -43,7 +43,7 @@ impl Verb {
     fn takes(self, keyword: &str) -> bool {
         match self {
             Verb::Publish => !is_of::<CompareDraft>(keyword),
-            Verb::Compare => keyword != "format",
+            Verb::Compare => !["format", "series", "values_change", "only_new", "after"].contains(&keyword),
             Verb::Profile => READING.contains(&keyword) || ["quasi", "sensitive", "taxonomy"].contains(&keyword),
             Verb::Risk => {
                 let is_read = READING.contains(&keyword) && !["prepare", "person", "key"].contains(&keyword);
@@ -55,7 +55,7 @@ impl Verb {
 }
 
 /// Keywords that hold lists; a single text stands for a list of one.
-const LISTS: [&str; 6] = ["quasi", "other", "require", "accept", "na", "bucket_columns"];
+const LISTS: [&str; 7] = ["quasi", "other", "require", "accept", "na", "bucket_columns", "after"];
 
 /// Keywords that name columns. A frame may have numbers as names, which are texts in Arrow.
 const COLUMNS: [&str; 7] = ["quasi", "sensitive", "other", "person", "weight", "group_column", "bucket_columns"];

@@ -1,14 +1,15 @@
 //! From a table to a release.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use chrysalis::report::PublishReport;
-use chrysalis::store::Format;
-use chrysalis::{Draft, Error, Published, Seed, files};
+use chrysalis::store::{Format, check_place};
+use chrysalis::{Draft, Error, Memory, OpenLedger, Published, Seed, files};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::errors::OrRaise;
+use crate::errors::{OrRaise, refused};
 use crate::keywords::{Verb, draft, memory};
 use crate::release::Release;
 use crate::stream::Given;
@@ -31,25 +32,40 @@ pub(crate) fn population(keywords: &Bound<'_, PyDict>) -> PyResult<Option<Given>
     Ok(Some(given))
 }
 
-/// Publishes a table. Returns the release, the report as JSON, and notes.
+/// Publishes a table, into a folder if one is named. Returns the release, the report as JSON, and notes.
 #[pyfunction]
-#[pyo3(signature = (table, keywords, seed=None, progress=None))]
+#[pyo3(signature = (table, keywords, seed=None, folder=None, force=false, progress=None))]
+#[allow(clippy::too_many_arguments, reason = "keywords, each handed on as it is")]
 pub(crate) fn publish(
     py: Python<'_>,
     table: &Bound<'_, PyAny>,
     keywords: &Bound<'_, PyDict>,
     seed: Option<u64>,
+    folder: Option<PathBuf>,
+    force: bool,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(Release, String, Vec<String>)> {
     let population = population(keywords)?;
     let memory = memory(keywords)?;
     let said = draft(keywords, Verb::Publish)?;
     let given = Given::new(table, "table")?;
+    if force && folder.is_none() {
+        return Err(refused(py, "`force` has no effect: no folder is named", "name one with `folder`"));
+    }
+    let place = folder.clone();
     let (made, mut told) = work::run(py, progress, move |watch| {
         let draft: Draft = given.draft_within(said, memory)?;
         let input = given.open(&draft, TABLE)?;
         let mut recipe = draft.check(input.header())?.without(&input.unreadable());
-        draft.provide_key(&mut recipe, None, watch)?;
+        if let Some(out) = &place {
+            check_place(out, force)?;
+        }
+        draft.provide_key(&mut recipe, place.as_deref(), watch)?;
+        let ledger = match &place {
+            Some(out) => OpenLedger::open(&mut recipe, out, watch)?,
+            None => None,
+        };
+        draft.provide_earlier(&mut recipe, Memory::default(), watch)?;
         let table = files::read(input, recipe.requests(), "read", watch)?;
         match population {
             Some(people) => {
@@ -59,14 +75,28 @@ pub(crate) fn publish(
             }
             None => draft.provide_population(&mut recipe, &table, watch)?,
         }
-        let made = chrysalis::publish(table, &recipe, Seed::from(seed), watch)?;
+        let mut made = chrysalis::publish(table, &recipe, Seed::from(seed), watch)?;
+        if let Some(out) = &place {
+            match ledger.zip(made.remembered.take()) {
+                Some((ledger, remembered)) => {
+                    ledger.write((&made.release, remembered), out, (recipe.format(), force), watch)?;
+                }
+                None => {
+                    files::write(&made.release, out, recipe.format(), force, watch)?;
+                }
+            }
+        }
         Ok::<(Published, Format), Error>((made, recipe.format()))
     })?;
     let (Published { release, mut report, .. }, format) = made;
     told.notes.extend(report.notes.iter().cloned());
     (report.phases, report.seconds) = (told.phases, Some(told.seconds));
     let report = json(&report).or_raise(py)?;
-    Ok((Release::new(Arc::new(release), None, format), report, told.notes))
+    let release = match folder {
+        Some(folder) => Release::saved(Arc::new(release), folder, format),
+        None => Release::new(Arc::new(release), None, format),
+    };
+    Ok((release, report, told.notes))
 }
 
 fn json(report: &PublishReport) -> Result<String, Error> {

@@ -8,7 +8,8 @@ use chrysalis::report::AuditOutcome;
 use chrysalis::store::{Format, check_place, read_release_within, write_file};
 use chrysalis::table::{CsvOptions, CsvReader};
 use chrysalis::{
-    Analyst, Counted, Dialect, Draft, Error, EstimateMode, Evidence, Manifest, Measures, Memory, Questions, Remedy,
+    Analyst, Counted, Dialect, Draft, Error, EstimateMode, Evidence, KnownLedger, Manifest, Measures, Memory, Questions,
+    Remedy,
     Sampling, Seed, Subspace, Tables, Watch, audit, evaluate, files, sample, values,
 };
 use chrysalis_lab::certificate;
@@ -66,6 +67,12 @@ pub(crate) fn open(
 impl Release {
     pub(crate) fn new(release: Arc<chrysalis::Release>, folder: Option<PathBuf>, format: Format) -> Release {
         let place = folder.map(|folder| Place { folder, is_saved: false });
+        Release { release, analyst: OnceLock::new(), place: Mutex::new(place), format, memory: Memory::default() }
+    }
+
+    /// One that was written to a folder just now.
+    pub(crate) fn saved(release: Arc<chrysalis::Release>, folder: PathBuf, format: Format) -> Release {
+        let place = Some(Place { folder, is_saved: true });
         Release { release, analyst: OnceLock::new(), place: Mutex::new(place), format, memory: Memory::default() }
     }
 
@@ -131,8 +138,8 @@ impl Release {
     }
 
     /// Judges it. Returns the report as JSON, the headline, and notes.
-    #[pyo3(signature = (keywords, microdata=None, population=None, others=vec![], sensitive=vec![], replay=None,
-                        certificate=None, force=false, memory=None, progress=None))]
+    #[pyo3(signature = (keywords, microdata=None, population=None, others=vec![], with_microdata=vec![], series=None,
+                        sensitive=vec![], replay=None, certificate=None, force=false, memory=None, progress=None))]
     #[allow(clippy::too_many_arguments, reason = "keywords, each handed on as it is")]
     fn audit(
         &self,
@@ -141,6 +148,8 @@ impl Release {
         microdata: Option<&Bound<'_, PyAny>>,
         population: Option<&Bound<'_, PyAny>>,
         others: Vec<(String, Bound<'_, Release>)>,
+        with_microdata: Vec<Bound<'_, PyAny>>,
+        series: Option<PathBuf>,
         sensitive: Vec<String>,
         replay: Option<usize>,
         certificate: Option<PathBuf>,
@@ -152,6 +161,10 @@ impl Release {
         let said = draft(keywords, Verb::Read)?;
         let microdata = microdata.map(|table| Given::new(table, "microdata")).transpose()?;
         let population = population.map(|table| Given::new(table, "population_table")).transpose()?;
+        let with_microdata: Vec<Given> =
+            with_microdata.iter().map(|table| Given::new(table, "with_microdata")).collect::<PyResult<_>>()?;
+        let folders: Vec<Option<PathBuf>> =
+            others.iter().map(|(_, other)| other.get().place().map(|place| place.folder)).collect();
         let others: Vec<(String, Arc<chrysalis::Release>)> =
             others.into_iter().map(|(name, other)| (name, Arc::clone(&other.get().release))).collect();
         let (release, place) = (Arc::clone(&self.release), self.place());
@@ -163,8 +176,22 @@ impl Release {
                 None => release,
             };
             let folder = place.map(|place| place.folder);
-            let manifests: Vec<&Manifest> =
-                std::iter::once(&release.manifest).chain(others.iter().map(|(_, other)| &other.manifest)).collect();
+            // Releases of a series have a table each.
+            let is_of_series = release.manifest.series.is_some();
+            let same = others.iter().filter(|_| !is_of_series).map(|(_, other)| &other.manifest);
+            let manifests: Vec<&Manifest> = std::iter::once(&release.manifest).chain(same).collect();
+            if with_microdata.len() > others.len() {
+                return Err(files::too_many_tables(with_microdata.len(), others.len()));
+            }
+            let mut other_microdata = Vec::with_capacity(with_microdata.len());
+            for (given, (_, other)) in with_microdata.into_iter().zip(&others) {
+                let draft = given.draft(said.clone())?;
+                let input = given.open(&draft, TABLE)?;
+                other_microdata.push(files::read_microdata(input, &[&other.manifest], &draft, watch)?);
+            }
+            let ledger = series.as_deref().map(KnownLedger::read).transpose()?;
+            let hash = |folder: &Option<PathBuf>| folder.as_deref().and_then(files::manifest_sha256);
+            let hashes: Vec<Option<String>> = std::iter::once(hash(&folder)).chain(folders.iter().map(hash)).collect();
             let (microdata, person) = match microdata {
                 Some(given) => {
                     let draft = given.draft(said.clone())?;
@@ -189,6 +216,9 @@ impl Release {
                 person: person.as_deref(),
                 population: population.as_ref(),
                 others: &others,
+                other_microdata: &other_microdata,
+                hashes: &hashes,
+                ledger: ledger.as_ref(),
                 folder: folder.as_deref(),
                 sensitive: &sensitive,
                 asked: None,

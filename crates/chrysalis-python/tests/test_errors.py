@@ -60,7 +60,7 @@ CASES: list[tuple[str, Callable[[], object], type[ch.ChrysalisError], str, str]]
      'taxonomy={"sex": [["F", "*"]'),
     ("below 0", lambda: publish(seed=-1), ch.RequestError, "`seed` is -1", "from 0 on"),
     ("series", lambda: publish(sensitive=["disease"], require=["m=3"], person="patient_id", series="clinic.ledger"),
-     ch.RequestError, "appears together with its ledger", "that command"),
+     ch.RequestError, "appears together with its ledger", "with `folder`"),
     # Tables.
     ("no table", lambda: ch.publish(3, **GOOD), ch.RequestError, "of type int, which is no table", "pandas, polars"),
     ("a column", lambda: ch.publish(TABLE.to_pandas()["age"], **GOOD), ch.RequestError, "one column", ".to_frame()"),

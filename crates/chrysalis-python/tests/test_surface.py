@@ -72,6 +72,34 @@ def test_an_audit(made: ch.Made) -> None:
     assert "Every promise holds" in repr(audit)
 
 
+def test_a_series(tmp_path: Path) -> None:
+    table = ch.example(600).to_pandas()
+    months = [table.iloc[:400], table.iloc[60:460], table.iloc[120:520]]
+    roles = {"quasi": ["age", "sex"], "sensitive": "disease", "person": "patient_id"}
+    ledger, releases = tmp_path / "clinic.ledger", []
+    for number, month in enumerate(months, start=1):
+        made = ch.publish(month, **roles, require="m=3", method="anatomy", series=ledger, folder=tmp_path / f"release-{number}")
+        assert made.summary["series"]["number"] == number and made.release.path == tmp_path / f"release-{number}"
+        releases.append(made.release)
+    # The release appears together with what the ledger remembers of it, or not at all.
+    with pytest.raises(ch.RequestError, match="appears together with its ledger"):
+        ch.publish(months[0], **roles, require="m=3", method="anatomy", series=ledger)
+    assert not (tmp_path / "release-4").exists()
+    audit = releases[2].audit(microdata=months[2], person="patient_id", others=releases[:2], with_microdata=months[:2],
+                              series=ledger).raise_if_failed()
+    checks = {check["check"] if "check" in check else check["name"]: check["detail"] for check in audit["checks"]}
+    assert "the one that the ledger remembers" in checks["signatures"] and "releases 1, 2, 3" in checks["sequence"]
+    # Everybody only once.
+    once = {**roles, "require": "l=3", "method": "anatomy", "series": tmp_path / "once.ledger", "only_new": True}
+    ch.publish(months[0], **once, folder=tmp_path / "once-1")
+    assert ch.publish(months[1], **once, folder=tmp_path / "once-2").summary["series"]["left_out"] == 340
+    # Without a ledger, a plain release of the same people leaks.
+    plain = {"quasi": ["age", "sex"], "sensitive": "disease", "require": "l=3", "method": "anatomy"}
+    first = ch.publish(months[0], **plain, folder=tmp_path / "plain").release
+    with pytest.raises(ch.InfeasibleError):
+        ch.publish(months[1], **plain, after=[first.path])
+
+
 def test_an_answer(made: ch.Made) -> None:
     question = "SELECT sex, COUNT(*) AS n, AVG(age) FROM microdata WHERE disease = 'influenza' GROUP BY sex"
     answer = made.release.query(question)

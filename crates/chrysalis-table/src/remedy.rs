@@ -50,6 +50,7 @@ pub enum Knob {
     Series,
     ValuesChange,
     OnlyNew,
+    After,
     Key,
     Format,
     Seed,
@@ -58,6 +59,7 @@ pub enum Knob {
     Microdata,
     PopulationTable,
     With,
+    WithMicrodata,
     Workload,
     Queries,
     Selectivity,
@@ -78,7 +80,7 @@ pub enum Knob {
 
 impl Knob {
     /// All of them.
-    pub const ALL: [Knob; 64] = [
+    pub const ALL: [Knob; 66] = [
         Knob::Quasi,
         Knob::Sensitive,
         Knob::Other,
@@ -119,6 +121,7 @@ impl Knob {
         Knob::Series,
         Knob::ValuesChange,
         Knob::OnlyNew,
+        Knob::After,
         Knob::Key,
         Knob::Format,
         Knob::Seed,
@@ -127,6 +130,7 @@ impl Knob {
         Knob::Microdata,
         Knob::PopulationTable,
         Knob::With,
+        Knob::WithMicrodata,
         Knob::Workload,
         Knob::Queries,
         Knob::Selectivity,
@@ -188,6 +192,7 @@ impl Knob {
             Knob::Series => "series",
             Knob::ValuesChange => "values_change",
             Knob::OnlyNew => "only_new",
+            Knob::After => "after",
             Knob::Key => "key",
             Knob::Format => "format",
             Knob::Seed => "seed",
@@ -196,6 +201,7 @@ impl Knob {
             Knob::Microdata => "microdata",
             Knob::PopulationTable => "population_table",
             Knob::With => "with",
+            Knob::WithMicrodata => "with_microdata",
             Knob::Workload => "workload",
             Knob::Queries => "queries",
             Knob::Selectivity => "selectivity",

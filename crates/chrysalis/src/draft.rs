@@ -62,6 +62,10 @@ pub struct Draft {
     /// Whether only people are published whom the ledger does not know, under any principle.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub only_new: Option<bool>,
+    /// Earlier releases of the same people: the new one is refused if it tells too much beside them. In a spec they are
+    /// relative to the spec.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<Vec<PathBuf>>,
     /// The file with the owner's key, for pseudonyms and shifts; made on first use. In a spec it is relative to the spec.
     /// When absent, `chrysalis.key` beside the table.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -487,6 +491,7 @@ impl Draft {
             series: self.series.or(base.series),
             values_change: self.values_change.or(base.values_change),
             only_new: self.only_new.or(base.only_new),
+            after: self.after.or(base.after),
             key: self.key.clone(),
             quasi: self.quasi.or(base.quasi),
             sensitive: self.sensitive.or(base.sensitive),

@@ -41,6 +41,9 @@ fn load_spec(path: &Path) -> Result<Draft, Error> {
     for file in [&mut spec.key, &mut spec.series, &mut spec.release.population_table].into_iter().flatten() {
         *file = folder.join(&*file);
     }
+    for earlier in spec.after.iter_mut().flatten() {
+        *earlier = folder.join(&*earlier);
+    }
     for attribute in spec.attributes.values_mut() {
         if let Some(TaxonomyDraft::File(file)) = &mut attribute.taxonomy {
             *file = folder.join(&*file);
@@ -287,6 +290,18 @@ pub fn read_microdata(input: Input, manifests: &[&Manifest], draft: &Draft, watc
     watch.detail(&format!("reading {} of {} columns", wanted.len(), input.header().len()));
     let table = Stopped::catch(|| input.read_with(wanted, &|n| watch.tell(n)))?.map_err(not_the_microdata)?;
     plan.prepared(table, key.as_ref())
+}
+
+/// The error for tables of other releases that are not one for each of these.
+pub fn too_many_tables(tables: usize, releases: usize) -> Error {
+    let message = format!("{tables} tables of other releases are named, but {releases} releases");
+    let remedy = Remedy::from("name one for each of them, in their order, with ").knob(Knob::WithMicrodata, "");
+    Error::request(message, remedy)
+}
+
+/// SHA-256 of the manifest in a folder, if there is one.
+pub fn manifest_sha256(folder: &Path) -> Option<String> {
+    chrysalis_store::manifest_sha256(folder)
 }
 
 /// Reads a table of the people who could be in the data, as far as a release shows their attributes.

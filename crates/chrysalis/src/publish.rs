@@ -8,7 +8,8 @@ use crate::prepare::Nobody;
 use crate::report::{PublishReport, SeriesStep};
 use crate::words::counted;
 use crate::{
-    Error, PreparedColumn, Recipe, Remembered, Seed, assumptions, disclosure, persons, population, series, weight,
+    Error, PreparedColumn, Recipe, Remembered, Seed, after, assumptions, disclosure, persons, population, series,
+    weight,
 };
 
 /// A release, and what the owner wants to know about it.
@@ -137,6 +138,10 @@ fn carried_out(
         }
         let mut outcome = job.run(&*recipe.method())?;
         settle(&mut outcome, &data, recipe, identifying, refusal)?;
+        let after = match refusal {
+            Refusal::OfDisclosure => after::check(&data, &outcome.release, recipe, watch)?,
+            Refusal::Never => None,
+        };
         let of_series = followed.zip(outcome.series.as_ref());
         let remembered = of_series.map(|(followed, groups)| followed.remembered(&data, groups)).transpose()?;
         let mut published = finished(outcome, recipe, dropped_rows as u64, seed, watch);
@@ -148,6 +153,7 @@ fn carried_out(
             None => remembered,
         };
         published.report.series = published.remembered.as_ref().and_then(Remembered::release).map(SeriesStep::from);
+        published.report.after = after;
         published.report.prepared = prepared;
         published.report.surplus_rows = recipe.persons.as_ref().and_then(|plan| plan.most_rows).map(|_| surplus_rows);
         Ok(published)

@@ -15,7 +15,7 @@ const LISTED: usize = 5;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     /// Which attack: `linking`, `row_linking`, `presence`, `similarity`, `background`, `learned`, `minimality`, `replay`,
-    /// `republishing`, `subtraction`, `extremes`, `bystander`, `insider`, `joining`, `together`, `intersection` or `pooling`.
+    /// `republishing`, `subtraction`, `extremes`, `bystander`, `insider`, `joining`, `together`, `intersection`, `series` or `pooling`.
     pub attack: &'static str,
     /// Whether it was run; where it was not, the sentence says why.
     pub was_run: bool,

@@ -38,7 +38,7 @@ use crate::form::judge;
 use crate::promise::{promised_rows, promised_values, weakest_share};
 use crate::source::people;
 use crate::{AuditError, Check, Intersection, IntersectionLeft, IntersectionOver, NotCounted};
-pub use months::{KnownLives, Month, audit_series};
+pub use months::{KnownLives, Month, SeriesAudit, audit_series};
 use shares::{Tried, shown_people};
 use tally::{IntersectionTally, worse_shares};
 pub(crate) use views::{JoinedReleases, JoinedView, of_buckets, of_groups, of_users, of_values};

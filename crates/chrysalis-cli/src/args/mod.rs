@@ -279,6 +279,10 @@ pub(crate) struct PublishArgs {
     /// With `--series`: publish only people whom the ledger does not know, under any principle.
     #[arg(long)]
     pub(crate) only_new: bool,
+    /// Earlier releases of the same people, where there is no ledger; repeat for several. The run stops if the new release
+    /// would tell too much beside them. For anatomy, permute and generalize.
+    #[arg(long = "after", value_name = "DIR")]
+    pub(crate) after: Vec<PathBuf>,
 }
 
 /// How a table becomes a release: all that a spec can say, as flags.
@@ -416,6 +420,13 @@ pub(crate) struct AuditArgs {
     /// any method with groups.
     #[arg(long = "with", value_name = "DIR")]
     pub(crate) others: Vec<PathBuf>,
+    /// For releases of a series: the tables that the releases named with `--with` were made from, in their order. With
+    /// `--microdata` and `--person`, check what all releases tell together.
+    #[arg(long, value_name = "FILE,…", value_delimiter = ',', requires = "microdata")]
+    pub(crate) with_microdata: Vec<String>,
+    /// For releases of a series: the ledger that `publish --series` keeps. Check that everybody stands where it says.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) series: Option<PathBuf>,
     /// A table of the people who could be in the data, with the quasi columns: also check what is promised about them, and
     /// measure presence against it.
     #[arg(long, value_name = "FILE")]
@@ -818,7 +829,7 @@ pub(crate) struct TaxonomyArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  chrysalis example --out hospital\n  chrysalis example --rows 1000000 --seed 7 --out big"
+    after_help = "Examples:\n  chrysalis example --out hospital\n  chrysalis example --rows 1500 --months 12 --out hospital\n  chrysalis example --rows 1000000 --seed 7 --out big"
 )]
 pub(crate) struct ExampleArgs {
     /// The folder to write; it must not exist yet.
@@ -827,6 +838,9 @@ pub(crate) struct ExampleArgs {
     /// Number of patients; most visit the hospital once, some up to eight times.
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
     pub(crate) rows: u64,
+    /// Also write who is there in each of N months, as month-1.csv and so on: each month a tenth leave, and as many come.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=120))]
+    pub(crate) months: Option<u64>,
     /// The same seed gives the same patients.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,

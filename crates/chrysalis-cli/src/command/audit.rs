@@ -2,10 +2,10 @@ use std::process::ExitCode;
 
 use chrysalis::report::AuditOutcome;
 use chrysalis::words::{count, counted, number, share_of};
-use chrysalis::{Evidence, Manifest, Recipe, Release, Table, Watch, audit, files};
+use chrysalis::{Evidence, KnownLedger, Manifest, Recipe, Release, Table, Watch, audit, files};
 use chrysalis_audit::{AuditReport, Finding, PrincipleResult, WorstGroup};
 
-use super::{audit_certificate, audit_sql, microdata, read_whole};
+use super::{audit_certificate, audit_sql, microdata, read_microdata, read_whole};
 use crate::args::{AuditArgs, Cli};
 use crate::failure::{AUDIT_FAILED, DONE, Failure};
 use crate::progress::Phases;
@@ -20,7 +20,10 @@ pub(crate) fn run(args: &AuditArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let release = read_whole(&args.release, args.memory, &phases)?;
     let others: Vec<Release> =
         args.others.iter().map(|folder| read_whole(folder, args.memory, &phases)).collect::<Result<_, Failure>>()?;
-    let manifests: Vec<&Manifest> = std::iter::once(&release).chain(&others).map(|release| &release.manifest).collect();
+    // Releases of a series have a table each.
+    let is_of_series = release.manifest.series.is_some();
+    let same = others.iter().filter(|_| !is_of_series);
+    let manifests: Vec<&Manifest> = std::iter::once(&release).chain(same).map(|release| &release.manifest).collect();
     let (microdata, asked, person) = match &args.microdata {
         Some(file) if file.ends_with(".toml") => {
             let (table, recipe, person) = read_asked(file, args, &manifests, &phases)?;
@@ -40,6 +43,15 @@ pub(crate) fn run(args: &AuditArgs, cli: &Cli) -> Result<ExitCode, Failure> {
         }
         None => None,
     };
+    let tables = args.with_microdata.iter().zip(&others);
+    let tables = tables.map(|(file, other)| read_microdata(file, &args.source, &[&other.manifest], &phases));
+    let other_microdata: Vec<Table> = tables.collect::<Result<_, Failure>>()?;
+    if args.with_microdata.len() > other_microdata.len() {
+        return Err(files::too_many_tables(args.with_microdata.len(), others.len()).into());
+    }
+    let hashes: Vec<Option<String>> =
+        std::iter::once(&args.release).chain(&args.others).map(|folder| files::manifest_sha256(folder)).collect();
+    let ledger = args.series.as_deref().map(KnownLedger::read).transpose()?;
     let names: Vec<String> = args.others.iter().map(|folder| folder.display().to_string()).collect();
     let named: Vec<(&str, &Release)> = names.iter().map(String::as_str).zip(&others).collect();
     let with = Evidence {
@@ -47,6 +59,9 @@ pub(crate) fn run(args: &AuditArgs, cli: &Cli) -> Result<ExitCode, Failure> {
         person: person.as_deref(),
         population: population.as_ref(),
         others: &named,
+        other_microdata: &other_microdata,
+        hashes: &hashes,
+        ledger: ledger.as_ref(),
         folder: Some(&args.release),
         sensitive: &args.sensitive,
         asked: asked.as_ref(),

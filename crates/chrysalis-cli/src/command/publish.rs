@@ -4,7 +4,7 @@ use chrysalis::cells::{Place, publish_by_cells, unasked};
 use chrysalis::report::{ButterflyReport, PublishReport};
 use chrysalis::store::check_place;
 use chrysalis::words::{count, counted, number};
-use chrysalis::{DroppedReason, Manifest, OpenLedger, Published, Recipe, Seed, Watch, files, publish};
+use chrysalis::{DroppedReason, Manifest, Memory, OpenLedger, Published, Recipe, Seed, Watch, files, publish};
 use chrysalis_release::{Published as Shown, RoleName, Scope};
 
 use crate::args::{Cli, PublishArgs};
@@ -20,6 +20,9 @@ pub(crate) fn run(args: &PublishArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     draft.series = args.series.clone().or(draft.series);
     draft.values_change = args.values_change.then_some(true).or(draft.values_change);
     draft.only_new = args.only_new.then_some(true).or(draft.only_new);
+    if !args.after.is_empty() {
+        draft.after = Some(args.after.clone());
+    }
     let input = draft.open()?;
     let mut recipe = draft.check(input.header())?.without(&input.unreadable());
     draft.provide_key(&mut recipe, Some(&args.out), &phases)?;
@@ -34,6 +37,7 @@ pub(crate) fn run(args: &PublishArgs, cli: &Cli) -> Result<ExitCode, Failure> {
         return told(args, cli, &phases, &recipe, &manifest, report);
     }
     let ledger = OpenLedger::open(&mut recipe, &args.out, &phases)?;
+    draft.provide_earlier(&mut recipe, Memory::default(), &phases)?;
     let table = files::read(input, recipe.requests(), "read", &phases)?;
     draft.provide_population(&mut recipe, &table, &phases)?;
     let Published { release, report, remembered } = publish(table, &recipe, Seed::from(args.seed), &phases)?;
@@ -62,8 +66,13 @@ fn told(
         phases.note("made with --seed: anybody who knows the seed can undo the randomness. For experiments only.");
     }
     report.notes.iter().for_each(|note| phases.note(note));
-    // Releases of a series may be intersected, and people who are published once are in no other.
-    let others = if recipe.series().is_some() { Vec::new() } else { files::releases_beside(&args.out, manifest) };
+    // Releases of a series may be intersected, people who are published once are in no other, and what follows others was
+    // judged beside them.
+    let others = if recipe.series().is_some() || report.after.is_some() {
+        Vec::new()
+    } else {
+        files::releases_beside(&args.out, manifest)
+    };
     for other in others {
         phases.note(&format!(
             "{} looks like another release of the same table. Anybody who gets both can intersect them, and with \
@@ -109,6 +118,7 @@ impl Summary<'_> {
         }
         facts.extend(self.persons());
         facts.extend(self.series());
+        facts.extend(self.after());
         let together = manifest.together.iter().map(|set| set.join(", "));
         facts.extend(together.map(|set| ("together", format!("{set}: nothing is promised about combinations"))));
         facts.extend(self.disclosed());
@@ -214,6 +224,15 @@ impl Summary<'_> {
     }
 
     /// For a release of a series: who stays, and what that took.
+    fn after(&self) -> Option<(&'static str, String)> {
+        let after = self.report.after.as_ref()?;
+        let share = after.largest.as_ref().map_or_else(String::new, |share| {
+            format!("; together they leave nobody a value with a larger share than {share} of all worlds")
+        });
+        let (known, releases) = (counted(after.known, "person"), counted(after.releases, "earlier release"));
+        Some(("after", format!("{known} may have been in {releases}{share}")))
+    }
+
     fn series(&self) -> Vec<(&'static str, String)> {
         let Some(step) = &self.report.series else { return Vec::new() };
         if self.manifest.series.is_none() {

@@ -5,6 +5,7 @@
 
 mod common;
 
+mod after;
 mod angel;
 mod angel_joined;
 mod butterfly;

@@ -1,6 +1,7 @@
 //! Twenty releases of 200,000 people of CENSUS: how many counterfeits, how long, and what plain releases give away.
 //!
-//! Runs with CHRYSALIS_SLOW=1, and CHRYSALIS_DATA naming the folder with census_sal_500k.csv.gz.
+//! `cargo xtask bench-series` runs it: with CHRYSALIS_SLOW=1, and CHRYSALIS_DATA naming the folder with
+//! census_sal_500k.csv.gz.
 
 #![allow(clippy::print_stdout, reason = "a measurement")]
 
@@ -98,11 +99,7 @@ fn series(names: &[String], columns: &[Vec<i64>], m: u64, moving: usize) -> (f64
     assert!(signatures.iter().all(|values| values.len() as u64 >= m));
     ratios.sort_by(f64::total_cmp);
     let per_release = counterfeits as f64 / (RELEASES - 1) as f64;
-    println!(
-        "m={m}, {moving} come and go: {per_release:.1} counterfeits per release, {} signatures, {:.2} times plain anatomy",
-        signatures.len(),
-        ratios[ratios.len() / 2]
-    );
+    println!("| {m} | {moving} | {per_release:.1} | {} | {:.2} |", signatures.len(), ratios[ratios.len() / 2]);
     (per_release, ratios[ratios.len() / 2], tables)
 }
 
@@ -111,6 +108,8 @@ fn census_takes_few_counterfeits_and_plain_releases_expose_people() {
     let folder = std::env::var_os("CHRYSALIS_DATA");
     let Some(folder) = folder.filter(|_| std::env::var_os("CHRYSALIS_SLOW").is_some()) else { return };
     let (names, columns) = pool(Path::new(&folder));
+    println!("| `m` | come and go | counterfeits per release | signatures | time, plain anatomy = 1 |");
+    println!("|---:|---:|---:|---:|---:|");
     let (few, _, _) = series(&names, &columns, 4, 5_000);
     assert!(few <= 5.0, "{few}");
     let (few, ratio, tables) = series(&names, &columns, 10, 5_000);
@@ -118,6 +117,8 @@ fn census_takes_few_counterfeits_and_plain_releases_expose_people() {
     let (many, _, _) = series(&names, &columns, 10, 1_000);
     assert!(many <= 1.2 * 1_779.0, "{many}");
     // The same people, published plainly: which values remain after intersecting?
+    println!("\n| plain `l=10` releases | people in them | fewer than 10 values left | one value left |");
+    println!("|---:|---:|---:|---:|");
     let mut left: BTreeMap<u32, Vec<Code>> = BTreeMap::new();
     for (seed, there) in (0..).zip(&tables) {
         let data = microdata(&names, &columns, there);
@@ -133,12 +134,11 @@ fn census_takes_few_counterfeits_and_plain_releases_expose_people() {
                     .or_insert_with(|| shown.clone());
             }
         }
+        let below = left.values().filter(|values| values.len() < 10).count();
+        let exposed = left.values().filter(|values| values.len() == 1).count();
+        if [2, 5, 10, RELEASES].contains(&(seed + 1)) {
+            println!("| {} | {} | {below} | {exposed} |", seed + 1, left.len());
+        }
     }
-    let below = left.values().filter(|values| values.len() < 10).count();
-    let exposed = left.values().filter(|values| values.len() == 1).count();
-    println!(
-        "plain l=10, 20 times: of {} people, {below} keep fewer than 10 values, {exposed} exactly one",
-        left.len()
-    );
-    assert!(exposed > 0);
+    assert!(left.values().any(|values| values.len() == 1), "plain releases expose people");
 }

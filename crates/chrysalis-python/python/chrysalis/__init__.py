@@ -77,7 +77,13 @@ __all__ = [
 
 
 def publish(
-    table: object, *, seed: int | None = None, progress: Progress = None, **knobs: Unpack[Knobs]
+    table: object,
+    *,
+    seed: int | None = None,
+    folder: str | PathLike[str] | None = None,
+    force: bool = False,
+    progress: Progress = None,
+    **knobs: Unpack[Knobs],
 ) -> Made:
     """Publishes a table: hides people in groups that satisfy what is required.
 
@@ -94,8 +100,13 @@ def publish(
     - *of columns, as dictionaries by their names*: ``kind``, ``order``, ``prepare``, ``taxonomy``, ``intervals``,
       ``near``, ``ordinary``, ``categories``, ``weights``; ``prefix`` is a list of columns; ``attributes`` holds several
       at once, as in a ``chrysalis.toml``.
+    - *again next month*: ``series`` (the ledger, a private file that is made on first use), ``values_change``,
+      ``only_new``; ``after`` (earlier releases, where there is no ledger).
     - *files*: ``delimiter``, ``encoding``, ``na``, ``date_format``, ``missing``, ``key``, ``format``; ``memory`` (how much
       reading a taxonomy may take).
+
+    ``folder`` is where to write the release to, completely or not at all (``force`` replaces one that is there). A release
+    of a series needs it, because it appears together with its ledger or not at all.
 
     ``seed`` makes the same release again, for experiments only: whoever knows it can undo the randomness. ``progress``
     shows a bar where somebody can see it; ``False`` shows none, and a function is called with the phase, how much of it
@@ -113,7 +124,9 @@ def publish(
     hint: did you mean `quasi`?
     """
     natural(seed=seed)
-    native, report, notes = _native.publish(table, dict(knobs), seed, shown(progress))
+    native, report, notes = _native.publish(
+        table, dict(knobs), seed, None if folder is None else fspath(folder), force, shown(progress)
+    )
     told(notes)
     return Made(Release(native), json.loads(report), notes)
 

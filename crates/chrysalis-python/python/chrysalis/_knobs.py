@@ -68,6 +68,10 @@ class Knobs(ProfileKnobs, total=False):
     rows_known: bool
     rows_per_person: int
     memory: str
+    series: Path
+    values_change: bool
+    only_new: bool
+    after: Union[Path, Sequence[Path]]
     intervals: Mapping[str, Union[Number, Sequence[Number]]]
     prefix: Names
     categories: Mapping[str, Sequence[Sequence[str]]]

@@ -102,6 +102,8 @@ class Release:
         microdata: object | None = None,
         population: object | None = None,
         others: Sequence[tuple[str, Release]] = ...,
+        with_microdata: Sequence[object] = ...,
+        series: str | PathLike[str] | None = None,
         sensitive: Sequence[str] = ...,
         replay: int | None = None,
         certificate: str | PathLike[str] | None = None,
@@ -141,7 +143,12 @@ class Release:
     ) -> tuple[list[Table], str]: ...
 
 def publish(
-    table: object, keywords: dict[str, Any], seed: int | None = None, progress: _Progress | None = None
+    table: object,
+    keywords: dict[str, Any],
+    seed: int | None = None,
+    folder: str | PathLike[str] | None = None,
+    force: bool = False,
+    progress: _Progress | None = None,
 ) -> tuple[Release, str, list[str]]: ...
 def open(
     folder: str | PathLike[str], memory: str | None = None, progress: _Progress | None = None

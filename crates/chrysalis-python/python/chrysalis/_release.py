@@ -99,6 +99,8 @@ class Release:
         *,
         microdata: object | None = None,
         others: Release | str | PathLike[str] | Sequence[Release | str | PathLike[str]] = (),
+        with_microdata: Sequence[object] = (),
+        series: str | PathLike[str] | None = None,
         sensitive: str | Sequence[str] = (),
         population_table: object | None = None,
         replay: int | None = None,
@@ -115,8 +117,10 @@ class Release:
         must be protected; ``population_table`` is a table of the people who could be in the data; ``replay`` says how
         many times members of groups exchange their values to see whether the groups still come out;
         ``certificate="page.html"`` writes a page to hand out with a saved release. ``person`` and ``key`` say whose a
-        row of the microdata is, and where the owner's key is. Files that declare more than fits into ``memory`` (such as
-        ``"2GB"``) are refused.
+        row of the microdata is, and where the owner's key is. For releases of a series: ``with_microdata`` are the tables
+        that the ``others`` were made from, in their order, and ``series`` is the ledger; with ``microdata`` and ``person``
+        it is checked what all of them tell together. Files that declare more than fits into ``memory`` (such as ``"2GB"``)
+        are refused.
 
         >>> import chrysalis as ch
         >>> table = ch.example(2000)
@@ -136,6 +140,8 @@ class Release:
             microdata,
             population_table,
             known,
+            list(with_microdata),
+            None if series is None else fspath(series),
             [sensitive] if isinstance(sensitive, str) else list(sensitive),
             replay,
             None if certificate is None else fspath(certificate),

@@ -2,6 +2,7 @@
 //! the auditor knows about the columns.
 
 mod files;
+mod months;
 mod roles;
 mod sql;
 
@@ -14,6 +15,7 @@ use crate::prepare::check_alike;
 use crate::report::AuditOutcome;
 use crate::{Error, Recipe, population, replay};
 
+pub use months::KnownLedger;
 pub use sql::{SqlAudit, audit_as_sql};
 
 /// What a release is checked against, beyond its own tables.
@@ -28,6 +30,12 @@ pub struct Evidence<'a> {
     pub population: Option<&'a Table>,
     /// Other releases about the same people, each with the name that findings use for it.
     pub others: &'a [(&'a str, &'a Release)],
+    /// For releases of a series: the tables that the others were made from, in their order, each prepared as its release was.
+    pub other_microdata: &'a [Table],
+    /// For releases of a series: the manifests' hashes, that of the release itself first.
+    pub hashes: &'a [Option<String>],
+    /// For releases of a series: what its owner remembers.
+    pub ledger: Option<&'a KnownLedger>,
     /// The folder that contains the release: everything beside the tables is published with them, and so is every byte
     /// of their files.
     pub folder: Option<&'a Path>,
@@ -49,6 +57,7 @@ pub fn audit(release: &Release, with: Evidence<'_>, watch: &dyn Watch) -> Result
         std::iter::once(&release.manifest).chain(with.others.iter().map(|(_, other)| &other.manifest)).collect();
     check_alike(&manifests)?;
     population::check_form(&release.manifest, with.population)?;
+    months::check_request(release, &with)?;
     Stopped::catch(|| {
         watch.phase("audit", None, Counted::Rows);
         let (report, files) = rayon::join(
@@ -67,9 +76,15 @@ pub fn audit(release: &Release, with: Evidence<'_>, watch: &dyn Watch) -> Result
         let (replay, finding) = replay::attack(&release.manifest, with.microdata, with.replay, watch);
         report.attacks.replay = replay;
         report.attacks.findings.push(finding);
+        if let Some(found) = months::audit(release, &with, watch)? {
+            report.checks.extend(found.checks);
+            report.attacks.findings.push(found.finding);
+            report.attacks.series = found.left;
+        }
         // Each other release alone, and, if there are several, all of them together.
-        let together = (with.others.len() > 1).then_some(with.others);
-        for others in with.others.chunks(1).chain(together) {
+        let others = if release.manifest.series.is_some() { &[] } else { with.others };
+        let together = (others.len() > 1).then_some(others);
+        for others in others.chunks(1).chain(together) {
             for (check, intersection) in intersections(release, others, with.microdata, watch)? {
                 report.checks.push(check);
                 let mut finding = intersection.finding();

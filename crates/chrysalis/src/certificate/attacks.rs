@@ -104,6 +104,7 @@ fn score(name: &str, attacks: &Attacks) -> Option<String> {
             let narrowed: u64 = attacks.intersection.iter().map(|found| found.narrowed).max()?;
             format!("{} narrowed", people(narrowed))
         }
+        "series" => format!("{} narrowed", people(attacks.series.as_ref()?.narrowed)),
         "pooling" => format!("{} below k", counted(attacks.pooling.iter().map(|found| found.rows_below).max()?, "row")),
         _ => return None,
     })

@@ -113,9 +113,9 @@ impl Draft {
     }
 }
 
-/// Whether promises of some release count persons.
+/// Whether promises of some release count persons, or follow them from release to release.
 fn counts_persons(manifests: &[&Manifest]) -> bool {
-    manifests.iter().any(|manifest| manifest.persons.is_some())
+    manifests.iter().any(|manifest| manifest.persons.is_some() || manifest.series.is_some())
 }
 
 /// Releases that share a column must have prepared it in the same way, or their values do not mean the same.

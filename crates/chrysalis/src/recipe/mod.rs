@@ -11,6 +11,7 @@ use chrysalis_release::{Accepted, Detail, Form, Scope};
 use chrysalis_store::Format;
 use chrysalis_table::{ColumnRequest, Kind, Knob, Memory, MissingPolicy, Remedy, Role, resolve};
 
+use crate::after::Earlier;
 use crate::catalogue::{self, MethodEntry};
 use crate::partitioner::Choice;
 use crate::persons::PersonsPlan;
@@ -51,6 +52,8 @@ pub struct Recipe {
     pub(crate) memory: Option<Memory>,
     /// The series that the release belongs to.
     pub(crate) series: Option<SeriesPlan>,
+    /// Releases that it follows without a ledger.
+    pub(crate) earlier: Earlier,
     /// Columns that are read only to see whether people have several rows.
     pub(crate) suspects: Vec<String>,
     /// What is done to columns before anything else.
@@ -275,6 +278,7 @@ impl Draft {
             }
         }
         let series = self.series(method.form, &require)?;
+        let earlier = self.earlier(method.form, series.as_ref())?;
         let follows = series.as_ref().is_some_and(|series| !series.only_new);
         let partitioner = if follows { Choice::Nobody } else { partitioner };
         let persons = self.persons(method.form, &roles, self.says_shift())?;
@@ -326,6 +330,7 @@ impl Draft {
             persons,
             memory: self.memory_limit()?,
             series,
+            earlier,
             suspects,
             preparation,
             key: None,

@@ -3,8 +3,8 @@ use std::ops::Deref;
 use chrysalis_audit::{
     Attacks, AuditReport, Background, Bystander, ColumnReport, Extremes, Finding, Insider, InsiderPair, Intersection,
     IntersectionLeft, IntersectionOver, Joining, Learned, LearnedOver, Linking, Minimality, Pooling,
-    PopulationPresence, Presence, Reading, Replay, Republishing, RowLinking, RowLinkingOver, Similarity, SimilarityOf,
-    Subtraction, Together,
+    PopulationPresence, Presence, Reading, Replay, Republishing, RowLinking, RowLinkingOver, SeriesLeft, Similarity,
+    SimilarityOf, Subtraction, Together,
 };
 use chrysalis_release::{Form, Persons};
 use serde::{Serialize, Serializer};
@@ -192,6 +192,9 @@ fn attacks(attacks: &Attacks) -> Value {
         if !attacks.intersection.is_empty() {
             let each = |found: &Intersection| with_words(intersection(found), Some(&found.finding()));
             members.insert("intersection".into(), attacks.intersection.iter().map(each).collect());
+        }
+        if let Some(found) = worded("series", attacks.series.as_ref().map(series)) {
+            members.insert("series".into(), found);
         }
         if !attacks.pooling.is_empty() {
             let each = |found: &Pooling| with_words(pooling(found), Some(&found.finding()));
@@ -452,6 +455,22 @@ fn intersection(found: &Intersection) -> Value {
         "bets_right": shares.and_then(|shares| shares.right),
         "exact": shares.map(|shares| shares.estimated == 0),
         "people_counted": shares.map(|shares| shares.people),
+        "people_estimated": shares.map(|shares| shares.estimated),
+        "people_impossible": shares.map(|shares| shares.impossible),
+        "shares_not_counted": found.shares.as_ref().err().map(|reason| reason.sentence()),
+    })
+}
+
+/// Shares are null if they were not counted.
+fn series(found: &SeriesLeft) -> Value {
+    let shares = found.shares.as_ref().ok();
+    json!({
+        "people": found.people,
+        "promised": found.promised,
+        "fewest": found.fewest,
+        "narrowed": found.narrowed,
+        "largest_share": shares.and_then(|shares| shares.largest),
+        "people_above": shares.map(|shares| shares.above),
         "people_estimated": shares.map(|shares| shares.estimated),
         "people_impossible": shares.map(|shares| shares.impossible),
         "shares_not_counted": found.shares.as_ref().err().map(|reason| reason.sentence()),

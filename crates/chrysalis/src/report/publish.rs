@@ -37,6 +37,9 @@ pub struct PublishReport {
     /// For a release of a series: who stays, who is new, and what that took.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<SeriesStep>,
+    /// What earlier releases and this one tell together; absent if none were named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<AfterReport>,
     /// Rows dropped because their persons had too many; absent if no limit was set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub surplus_rows: Option<u64>,
@@ -106,6 +109,18 @@ pub struct PersonsReport {
     pub most_rows_per_person: u64,
     /// Whether promises hold against attackers who know how many rows each person has.
     pub rows_known: bool,
+}
+
+/// A release that follows others without a ledger.
+#[derive(Clone, Debug, Serialize)]
+pub struct AfterReport {
+    /// How many earlier releases were named.
+    pub releases: u64,
+    /// People who fit a group of one of them, and so were taken to have been there.
+    pub known: u64,
+    /// The largest share that one value has over all worlds that agree with all releases; absent where nobody was there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub largest: Option<String>,
 }
 
 /// One release of a series.
@@ -269,6 +284,7 @@ impl PublishReport {
                 rows_known: facts.rows_known,
             }),
             series: None,
+            after: None,
             surplus_rows: None,
             dropped_rows,
             dropped_columns: dropped

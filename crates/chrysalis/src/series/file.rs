@@ -33,8 +33,12 @@ pub fn read_ledger(path: &Path) -> Result<SeriesReport, Error> {
     let name = path.display().to_string();
     match read_private(path)? {
         Some(bytes) => Ok(Ledger::decode(&bytes, &name)?.report()),
-        None => Err(Error::request(format!("there is no ledger {name}"), other_ledger())),
+        None => Err(no_ledger(&name)),
     }
+}
+
+pub(crate) fn no_ledger(name: &str) -> Error {
+    Error::request(format!("there is no ledger {name}"), other_ledger())
 }
 
 /// A staged ledger is right if its last release is where it was to be.
@@ -75,13 +79,33 @@ fn settled(folder: &PrivateFolder) -> Result<Staged, Error> {
     }
 }
 
-/// Every release of a series with these columns that lies beside the new one must be one that the ledger knows.
-fn check_beside(ledger: &Ledger, name: &str, out: &Path, attributes: &[&str]) -> Result<(), Error> {
+/// The releases that lie beside the new one, beside the ledger, and beside those that the ledger remembers: wherever one may
+/// be that the ledger should know.
+fn releases_near(ledger: &Ledger, file: &Path, out: &Path) -> Vec<(PathBuf, Manifest)> {
+    let folder = |path: &Path| {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        parent.canonicalize().ok()
+    };
+    let mut known: Vec<PathBuf> = folder(out).into_iter().collect();
+    let mut near = manifests_beside(out);
+    let recorded = ledger.releases().iter().map(|release| Path::new(&release.folder));
+    for place in std::iter::once(file).chain(recorded).filter_map(folder) {
+        if !known.contains(&place) {
+            // Of a folder that is not there, everything is beside it.
+            near.extend(manifests_beside(&place.join("*")));
+            known.push(place);
+        }
+    }
+    near
+}
+
+/// Every release of a series with these columns that lies near must be one that the ledger knows.
+fn check_beside(ledger: &Ledger, (name, file): (&str, &Path), out: &Path, attributes: &[&str]) -> Result<(), Error> {
     let is_alike = |manifest: &Manifest| {
         let has = |role| manifest.with_role(role).all(|attribute| attributes.contains(&attribute.name.as_str()));
         manifest.series.is_some() && has(RoleName::Sensitive) && has(RoleName::Quasi)
     };
-    for (folder, manifest) in manifests_beside(out).into_iter().filter(|(_, manifest)| is_alike(manifest)) {
+    for (folder, manifest) in releases_near(ledger, file, out).into_iter().filter(|(_, manifest)| is_alike(manifest)) {
         let Some(hash) = manifest_sha256(&folder) else { continue };
         if ledger.releases().iter().any(|known| known.manifest == hash) {
             continue;
@@ -101,7 +125,8 @@ fn check_beside(ledger: &Ledger, name: &str, out: &Path, attributes: &[&str]) ->
             ),
             None => format!("the ledger {name} is new, but {folder} is release {number} of a series already"),
         };
-        let remedy = other_ledger().words(", or publish to a folder where no other series lies");
+        let remedy = other_ledger()
+            .words(", or keep series with the same columns in folders of their own, each with its ledger");
         return Err(Error::request(message, remedy));
     }
     Ok(())
@@ -129,7 +154,7 @@ impl OpenLedger {
         };
         let attributes: Vec<&str> = recipe.attributes.iter().map(|attribute| attribute.name.as_str()).collect();
         if !plan.only_new {
-            check_beside(&ledger, &name, out, &attributes)?;
+            check_beside(&ledger, (&name, &plan.file), out, &attributes)?;
         }
         plan.ledger = Some(Arc::new(ledger));
         Ok(Some(OpenLedger { folder, name, is_new }))

@@ -19,7 +19,7 @@ const MAGIC: &[u8] = b"chrysalis ledger 1\n";
 const HASH: usize = 32;
 
 /// The keyed hash of whoever a row is about.
-pub(super) type PersonHash = [u8; HASH];
+pub(crate) type PersonHash = [u8; HASH];
 
 /// What an owner remembers of a series.
 #[derive(Clone, PartialEq, Eq)]
@@ -128,7 +128,7 @@ impl Ledger {
     /// Hashes people.
     ///
     /// LEAK: the hash depends on a key of this ledger, so two ledgers cannot be joined.
-    pub(super) fn hasher(&self) -> Result<impl Fn(&str) -> PersonHash + Sync + use<>, Error> {
+    pub(crate) fn hasher(&self) -> Result<impl Fn(&str) -> PersonHash + Sync + use<>, Error> {
         let mut mac = Hmac::<Sha256>::new_from_slice(self.head.key.as_bytes())
             .map_err(|_| Error::internal("HMAC refuses the length of a key, which may be any"))?;
         mac.update(b"chrysalis series person 1\0");
@@ -143,6 +143,16 @@ impl Ledger {
     pub(super) fn life(&self, person: &PersonHash) -> Option<u32> {
         let at = self.people.binary_search_by(|(known, _)| known.cmp(person)).ok()?;
         Some(self.people[at].1)
+    }
+
+    /// All signatures; `None` where people are published once.
+    pub(crate) fn signatures(&self) -> Option<&[Vec<String>]> {
+        self.head.m.map(|_| self.head.signatures.as_slice())
+    }
+
+    /// The signatures that somebody was ever given, by their places.
+    pub(crate) fn signatures_of(&self, person: &PersonHash) -> Option<Vec<u32>> {
+        self.head.lives.get(self.life(person)? as usize).cloned()
     }
 
     /// Its bytes: a line, the head as JSON after its length, everybody, and SHA-256 of all that.
@@ -163,7 +173,7 @@ impl Ledger {
     }
 
     /// The ledger with these bytes. `name` is the file's, for messages.
-    pub(super) fn decode(bytes: &[u8], name: &str) -> Result<Ledger, Error> {
+    pub(crate) fn decode(bytes: &[u8], name: &str) -> Result<Ledger, Error> {
         let Some(rest) = bytes.strip_prefix(MAGIC) else {
             let message = format!("{name} is not a ledger of this version");
             return Err(Error::request(message, "name the right file, or a file that is not there yet"));
@@ -220,7 +230,7 @@ fn framed(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 /// The remedy for a ledger that does not belong to what it is used for.
-pub(super) fn other_ledger() -> Remedy {
+pub(crate) fn other_ledger() -> Remedy {
     Remedy::from("name the ledger of this series with ").knob(chrysalis_table::Knob::Series, "FILE")
 }
 

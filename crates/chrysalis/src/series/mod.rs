@@ -6,8 +6,9 @@ mod ledger;
 mod past;
 
 pub use draft::SeriesPlan;
+pub(crate) use file::no_ledger;
 pub use file::{OpenLedger, read_ledger};
-pub(crate) use ledger::Ledger;
+pub(crate) use ledger::{Ledger, PersonHash, other_ledger};
 pub use ledger::{ReleaseRecord, SeriesReport};
 pub(crate) use past::{Followed, remembered_once, without_known};
 

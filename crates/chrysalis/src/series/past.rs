@@ -56,10 +56,12 @@ pub(crate) fn without_known(table: Table, plan: &SeriesPlan) -> Result<(Table, u
 impl SeriesPlan {
     fn ledger(&self) -> Result<&Ledger, Error> {
         self.ledger.as_deref().ok_or_else(|| {
-            Error::request(
-                "a release of a series appears together with its ledger, and only the command `chrysalis publish` writes both",
-                "leave the series out, or publish with that command",
-            )
+            let message =
+                "a release of a series appears together with its ledger or not at all, so its folder must be known";
+            let remedy =
+                Remedy::from("publish with the command `chrysalis publish`, or name the release's folder with ")
+                    .knob(Knob::Out, "");
+            Error::request(message, remedy)
         })
     }
 }

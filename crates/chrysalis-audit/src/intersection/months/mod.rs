@@ -24,7 +24,7 @@ use super::shares;
 use super::views::{JoinedReleases, JoinedView};
 use crate::form::judge;
 use crate::series::{self, Seen};
-use crate::{AuditError, Check, Finding};
+use crate::{AuditError, Check, Finding, SeriesLeft};
 use people::People;
 
 /// One release of a series, and what is known about it.
@@ -57,6 +57,17 @@ impl std::fmt::Debug for KnownLives<'_> {
     }
 }
 
+/// What was found about several releases of a series.
+#[derive(Clone, Debug)]
+pub struct SeriesAudit {
+    /// What was checked.
+    pub checks: Vec<Check>,
+    /// The attack of whoever has all releases, in words.
+    pub finding: Finding,
+    /// What it leaves to everybody; absent without the tables of all months.
+    pub left: Option<SeriesLeft>,
+}
+
 /// A month, as it is looked at.
 struct Seat<'a> {
     month: &'a Month<'a>,
@@ -75,7 +86,7 @@ pub fn audit_series(
     months: &[Month<'_>],
     lives: Option<&KnownLives<'_>>,
     watch: &dyn Watch,
-) -> Result<(Vec<Check>, Vec<Finding>), AuditError> {
+) -> Result<SeriesAudit, AuditError> {
     let mut months: Vec<Month<'_>> = months.to_vec();
     let number = |month: &Month<'_>| month.release.manifest.series.as_ref().map_or(0, |entry| entry.number);
     months.sort_by_key(number);
@@ -105,22 +116,22 @@ pub fn audit_series(
     let known = lives.map(|lives| signatures::Remembered::new(lives, &mut signatures, &joined.numbers));
     if seats.iter().any(|seat| seat.month.people.is_none()) {
         checks.extend(known.map(|known| known.only(&seats)));
-        return Ok((checks, vec![Finding::not_run("series", WHO_IS_THERE)]));
+        return Ok(SeriesAudit { checks, finding: Finding::not_run("series", WHO_IS_THERE), left: None });
     }
     let people = People::new(&seats, watch)?;
     let kept = signatures::Kept::new(&people, &seats, &signatures, known.as_ref(), watch);
     checks.push(kept.check(known.is_some()));
     let least = months.iter().map(|month| least_values(month.release)).max().unwrap_or(1);
-    let left = signatures::values_left(&people, &signatures, least, watch);
     let views: Vec<&JoinedView<'_>> = seats.iter().map(|seat| &seat.view).collect();
     let counted = people.kinds(&seats).and_then(|kinds| {
         let promised = Rational::new(1, least.max(1));
         shares::of_kinds(&views, kinds, Some(promised), watch)
     });
     let subtracted = subtraction::check(&people, &seats, watch);
-    checks.extend([left.check(least, counted.as_ref()), subtracted]);
-    let finding = left.finding(&months.iter().map(|month| month.name).collect::<Vec<_>>(), least, counted.as_ref());
-    Ok((checks, vec![finding]))
+    let left = signatures::values_left(&people, &signatures, (least, counted), watch);
+    checks.extend([left.check(), subtracted]);
+    let finding = left.finding(&months.iter().map(|month| month.name).collect::<Vec<_>>());
+    Ok(SeriesAudit { checks, finding, left: Some(left) })
 }
 
 /// Why nothing can be said about people.

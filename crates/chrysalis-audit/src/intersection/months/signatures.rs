@@ -8,7 +8,7 @@ use super::people::{People, distinct};
 use super::{KnownLives, Seat};
 use crate::attack::{count, counted};
 use crate::findings::Findings;
-use crate::{Check, Finding, NotCounted, Shares};
+use crate::{Check, Finding, NotCounted, SeriesLeft, Shares};
 
 /// All sets of values that groups of some release show, numbered.
 #[derive(Default)]
@@ -229,17 +229,14 @@ fn changes(there: &[(usize, &[u32])], signatures: &Signatures) -> Option<u64> {
     Some(changes)
 }
 
-/// What intersecting leaves to everybody.
-#[derive(Default)]
-pub(super) struct Left {
-    people: u64,
-    fewest: Option<u64>,
-    narrowed: u64,
-}
-
 /// The values that all of somebody's groups show, in every release that the person is in.
-pub(super) fn values_left(people: &People, signatures: &Signatures, least: u64, watch: &dyn Watch) -> Left {
-    let mut left = Left::default();
+pub(super) fn values_left(
+    people: &People,
+    signatures: &Signatures,
+    (promised, shares): (u64, Result<Shares, NotCounted>),
+    watch: &dyn Watch,
+) -> SeriesLeft {
+    let mut left = SeriesLeft { people: 0, promised, fewest: None, narrowed: 0, shares };
     // People who can be in the same places keep the same values.
     let mut known: BTreeMap<Vec<&[u32]>, u64> = BTreeMap::new();
     for (who, life) in people.lives.iter().enumerate() {
@@ -258,7 +255,7 @@ pub(super) fn values_left(people: &People, signatures: &Signatures, least: u64, 
         let kept = kept.len() as u64;
         left.people += n;
         left.fewest = Some(left.fewest.map_or(kept, |fewest| fewest.min(kept)));
-        left.narrowed += if kept < least { n } else { 0 };
+        left.narrowed += if kept < promised { n } else { 0 };
     }
     left
 }
@@ -269,8 +266,9 @@ fn distinct_sets(mut sets: Vec<&[u32]>) -> Vec<&[u32]> {
     sets
 }
 
-impl Left {
-    pub(super) fn check(&self, least: u64, shares: Result<&Shares, &NotCounted>) -> Check {
+impl SeriesLeft {
+    pub(super) fn check(&self) -> Check {
+        let (least, shares) = (self.promised, self.shares.as_ref());
         let mut findings = Findings::new("intersection");
         let (n, narrowed, fewest) = (self.people, self.narrowed, self.fewest.unwrap_or(0));
         if narrowed > 0 {
@@ -293,7 +291,8 @@ impl Left {
             .check(format!("all releases together leave {n} people at least {fewest} sensitive values each{counted}"))
     }
 
-    pub(super) fn finding(&self, names: &[&str], least: u64, shares: Result<&Shares, &NotCounted>) -> Finding {
+    pub(super) fn finding(&self, names: &[&str]) -> Finding {
+        let (least, shares) = (self.promised, self.shares.as_ref());
         let people = counted(self.people, "person", "people");
         let mut sentence = format!(
             "An attacker who has {}, and knows who was there in which month, can rule out values that one of them does not \

@@ -8,9 +8,8 @@ use chrysalis::report::AuditOutcome;
 use chrysalis::store::{Format, check_place, read_release_within, write_file};
 use chrysalis::table::{CsvOptions, CsvReader};
 use chrysalis::{
-    Analyst, Counted, Dialect, Draft, Error, EstimateMode, Evidence, KnownLedger, Manifest, Measures, Memory, Questions,
-    Remedy,
-    Sampling, Seed, Subspace, Tables, Watch, audit, evaluate, files, sample, values,
+    Analyst, Counted, Dialect, Draft, Error, EstimateMode, Evidence, KnownLedger, Manifest, Measures, Memory,
+    Questions, Remedy, Sampling, Seed, Subspace, Tables, Watch, audit, evaluate, files, sample, values,
 };
 use chrysalis_lab::certificate;
 use pyo3::prelude::*;

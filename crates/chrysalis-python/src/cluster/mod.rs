@@ -33,7 +33,12 @@ pub(crate) fn manifest(py: Python<'_>, folder: PathBuf, memory: Option<&Bound<'_
 /// The audit of a release in a folder as SQL: a JSON list of statements.
 #[pyfunction]
 #[pyo3(signature = (folder, dialect, memory=None))]
-pub(crate) fn audit_sql(py: Python<'_>, folder: PathBuf, dialect: &str, memory: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
+pub(crate) fn audit_sql(
+    py: Python<'_>,
+    folder: PathBuf,
+    dialect: &str,
+    memory: Option<&Bound<'_, PyAny>>,
+) -> PyResult<String> {
     let memory = memory.map(memory_of).transpose()?.unwrap_or_default();
     let statements = audit_as_sql(&folder, dialect_of(py, dialect)?, None, memory).or_raise(py)?.statements;
     let told = |one: &AuditStatement| {

@@ -40,6 +40,9 @@ pub fn check(recipe: &Recipe) -> Result<(), Error> {
         Choice::FullDomain { .. } => format!("`{}` shows every column at one level in the whole table", name()),
         Choice::Column(_) => format!("`{}` takes groups that are given, which cells would tear", name()),
         Choice::Sequential => format!("`{}` follows the order of the rows, which cells change", name()),
+        _ if !recipe.earlier.folders.is_empty() => {
+            "what a release tells beside earlier ones is judged from the whole table".to_owned()
+        }
         _ if recipe.series.is_some() => "a series follows people through the whole table".to_owned(),
         _ if recipe.persons.is_some() => {
             "the rows of a person may belong to different cells, and promises are to be about persons".to_owned()

@@ -77,11 +77,11 @@ def case(
 
 CASES = [
     # Ledgers.
-    case("there is no ledger {name}", lambda here: month(here).release.audit(series=here / "nothing"), "`series`"),
-    case("the ledger {name} is older", restored, "`series`"),
+    case("there is no ledger {name}", lambda here: month(here).release.audit(series=here / "nothing"), "`series="),
+    case("the ledger {name} is older", restored, "`series="),
     case("the ledger {name} is of another series", lambda here: (
-        month(here), month(here / "x"), month(here, 2, series=here / "x" / "ledger")), "`series`"),
-    case("the ledger {name} is new", lambda here: (month(here), month(here, 2, series=here / "other")), "`series`"),
+        month(here), month(here / "x"), month(here, 2, series=here / "x" / "ledger")), "`series="),
+    case("the ledger {name} is new", lambda here: (month(here), month(here, 2, series=here / "other")), "`series="),
     case("the ledger {} would be part", lambda here: month(here, series=here / "release-1" / "ledger"), "`series`"),
     case("{name} is not a ledger", no_ledger, "the right file"),
     case("the ledger {name} is damaged", damaged, "the last good copy"),
@@ -92,12 +92,13 @@ CASES = [
     case("a release of a series appears together", lambda here: month(here, folder=None), "`folder`"),
     case("a series follows one sensitive column", lambda here: month(
         here, sensitive=["disease", "age"], quasi=["sex"]), "`sensitive`"),
-    case("the ledger is of people who are published once: what", lambda here: (once(here), month(here, 2)), "`series`"),
-    case("the ledger is of a series with {}", lambda here: (month(here), month(here, 2, require="m=4")), "`series`"),
-    case("the ledger is of a series with m={m}", lambda here: (month(here), once(here, 2)), "`series`"),
+    case("the ledger is of people who are published once: what", lambda here: (once(here), month(here, 2)), "`series="),
+    case("the ledger is of a series with {}", lambda here: (month(here), month(here, 2, require="m=4")), "`series="),
+    case("the ledger is of a series with m={m}", lambda here: (
+        month(here), once(here, 2, table=MONTH.assign(person=[f"q{at}" for at in range(80)]))), "`series="),
     case("{people} several rows", lambda here: month(here, table=pandas.concat([MONTH, MONTH])), "one row of each"),
     case("the ledger {name} is of people who are published once, and", lambda here: (
-        once(here).release.audit(series=here / "ledger")), "`series`"),
+        once(here).release.audit(series=here / "ledger")), "`series="),
     # What cannot be published in a series.
     case("{} rows have no value", lambda here: month(here, table=MONTH.assign(disease=[None, *MONTH["disease"][1:]])),
          '`missing="drop"`'),
@@ -108,7 +109,7 @@ CASES = [
         quasi=[f"c{at}" for at in range(70)]), "help("),
     case("`{other}` cannot be promised beside m={m}", lambda here: month(here, require=["m=3", "t=0.2"]), "leave `require="),
     case("in {form}, counterfeit values would stand", lambda here: month(
-        here, table=MONTH.assign(ward=["a", "b"] * 40), other=["ward"]), "leave `other` out"),
+        here, table=MONTH.assign(ward=["a", "b"] * 40), other=["ward"], method="generalize"), "leave `other` out"),
     # Releases of a series together.
     case("`{}` has no effect: this is no release of a series", lambda here: (
         month(here), publish().release.audit(series=here / "ledger")), "leave `series` out"),

@@ -80,7 +80,7 @@ def refusals() -> dict[str, Path]:
     for crate, path in ((crate, path) for crate in REFUSING for path in sorted((CRATES / crate / "src").rglob("*.rs"))):
         source, makers = _source(path), REFUSING[crate]
         # A closure that is told the sentence: its calls refuse as well.
-        closure = r"let (\w+) = (?:move )?\|(?:message|problem)\b[^|]*\|[^;]*?" + re.escape(makers[0])
+        closure = r"let (\w+) =\s*(?:move )?\|(?:message|problem)\b[^|]*\|(?:[^;]*?|\s*\{[^}]*?)" + re.escape(makers[0])
         for call in (*makers, *(f"{name}(" for name in re.findall(closure, source))):
             # Another one's method of this name is none; what follows two dots is.
             for at in re.finditer(r"(?<!\w)(?<![^.]\.)" + re.escape(call), source):

@@ -235,6 +235,7 @@ CASES = [
          "`others`"),
     case("AuditError::OtherSensitive", lambda here: others(here, "a", own={}, other={"sensitive": ["cost"]}),
          "protect `disease`"),
+    case("AuditError::NoSeries", lambda here: _counterfeits(here).audit(others=[saved(here)]), "releases of one series"),
     case("AuditError::HidesNobody", lambda here: others(here, "a", own={"method": "anatomy"}, other={
         "sensitive": None, "require": "k=3"}), '`method="generalize"`'),
     case("AuditError::NobodyToCount", lambda here: others(here, "a", own={}, other={
@@ -284,6 +285,8 @@ CASES = [
     case("StoreError::Digits", lambda here: profile(here, _parquet(_nanoseconds()), "a.parquet", quasi="x"), "round it"),
     case("StoreError::Secret", lambda here: publish(prepare={"sex": "pseudonym"}, key=_open_to_all(here)),
          "chmod 600"),
+    case("StoreError::Private", lambda here: publish(require="m=3", person="patient_id", method="anatomy",
+         series=_open_to_all(here), folder=here / "release"), "chmod 600"),
     case("StoreError::Exists", lambda here: publish().release.save(saved(here)), "`force=True`"),
     case("StoreError::NotARelease", lambda here: publish().release.save(file(here, "x").parent, force=True),
          "move them away"),
@@ -437,7 +440,6 @@ UNREACHABLE = {
     "EvaluateError::MissingColumn": "microdata are read with the columns of the release",
     "EvaluateError::WrongKind": "microdata are read with the kinds of the release",
     "RiskError::TooManyRows": "more than four billion rows",
-    "StoreError::Private": "only the command reads and writes ledgers",
     "ArrowTableError::TypeChanges": "the batches of one Arrow stream have one schema",
     "ArrowTableError::Columns": "the batches of one Arrow stream have one schema",
 }

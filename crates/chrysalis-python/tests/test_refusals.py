@@ -9,7 +9,9 @@ from typing import Any
 import chrysalis as ch
 import pandas
 import pytest
+import months
 from catalogue import pattern, refusals
+from chrysalis import _native
 from test_catalogue import BUTTERFLY, COUNT, FLAG, FRAME, GOOD, SWAPPED, TABLE, changed, column, file, publish, saved
 
 Case = tuple[str, Callable[[Path], object], str, type[ch.ChrysalisError]]
@@ -55,6 +57,7 @@ SEVERAL: dict[str, Any] = {"sensitive": ["disease", "cost"], "require": ["diseas
 USERS: dict[str, Any] = {"quasi": [["age", "sex"], ["age", "zip_code"]], "require": "k=3"}
 SERIES: dict[str, Any] = {"person": "patient_id", "require": "m=3", "method": "anatomy", "series": "clinic.ledger"}
 ORDER = ["F", "M"]
+GOOD_OF_CLUSTER: dict[str, Any] = {"quasi": ["age", "sex"], "sensitive": ["disease"], "require": ["l=3"]}
 
 #: How a sentence begins in the sources, a call that ends in it, and what its remedy says.
 CASES = [
@@ -74,6 +77,8 @@ CASES = [
     case("`{}` has no effect, because no taxonomy", lambda here: publish(memory="1GB"), "leave it out"),
     # The owner's key.
     case("there is no key {}", lambda here: moved(made_with=here / "key", person="patient_id", key=here / "no"), "`key`"),
+    case("the key {} would be part", lambda here: publish(
+        prepare={"sex": "pseudonym"}, key=here / "release" / "key", folder=here / "release"), "`key`"),
     case("{} is not a key", lambda here: publish(prepare={"sex": "pseudonym"}, key=_short(here)), "`key`"),
     case("a key cannot be made", lambda here: publish(prepare={"sex": "pseudonym"}, key=here / "no" / "key"), "`key`"),
     case("the dates of this release were moved", lambda here: moved(made_with=here / "key"), '`person="patient_id"`'),
@@ -218,6 +223,15 @@ CASES = [
     case("column `{twice}` is named as quasi twice", lambda here: ch.risk(TABLE, quasi=["age", "age"]), "once"),
     case("`{one}` and `{other}` both", lambda here: ch.risk(TABLE, quasi="age", population=9, fraction=0.1), "`fraction`"),
     case("the fraction {fraction}", lambda here: ch.risk(TABLE, quasi="age", fraction=2), "`fraction=0.1`"),
+    # Cells, and risks that are accepted.
+    case("this cannot be published cell by cell", lambda here: _native.ClusterJob(
+        TABLE, {**GOOD_OF_CLUSTER, **FULL}, here / "out", None, False, 1000), ""),
+    case("`{}` has no effect on a table that is in memory", lambda here: publish(
+        spec(here, 'input = "data.csv"\nmemory = "1GB"')), "leave"),
+    case("`{risk}` has no effect: `{name}` is not kept", lambda here: publish(accept="identifying=cost"),
+         'accept=["disclosure"]'),
+    case("`{risk}` has no effect: {form} has no groups", lambda here: publish(**SWAPPED, accept="disclosure"),
+         'accept=["disclosure"]'),
     # Groups, and what is shown of them.
     case("`{name}` shows all of `{column}` at one level", lambda here: publish(TWICE, **FULL, person="patient_id"),
          '`partitioner="mondrian"`'),
@@ -297,7 +311,7 @@ CASES = [
     case("{form} has no place for counterfeit values, which `{asked}`", lambda here: publish(**{**SERIES, "method": "shuffle"}), "`method="),
     case("`{}` has no effect on people who are published once", lambda here: publish(
         **{**SERIES, "require": "l=3"}, only_new=True, values_change=True), "leave `values_change"),
-    case("a release of a series appears together", lambda here: publish(**SERIES), "that command"),
+    *months.CASES,
 ]
 
 
@@ -334,23 +348,18 @@ def _changing(here: Path) -> ch.Audit:
 #: Sentences that no call from Python can end in, or files that have no others, and why.
 UNREACHABLE = {
     "{name} has no question": "only the command takes files of questions",
-    "chrysalis/src/audit/sql.rs": "Python has no audit as SQL",
+    "chrysalis/src/audit/sql.rs": "only the command takes a table of the population for the audit as SQL",
     "chrysalis/src/exposure.rs": "only the studio asks for it",
     "chrysalis/src/spec_text.rs": "only the command and the studio write specs",
-    "chrysalis/src/series/file.rs": "only the command reads and writes ledgers",
-    "chrysalis/src/series/ledger.rs": "only the command reads and writes ledgers",
     "no table is named": "the table is the first argument of every call",
-    "the key {} would be part": "in Python a release is saved after the key was used",
-    "chrysalis-publish/src/series/mod.rs": "only the command publishes series",
-    "chrysalis-publish/src/series/split.rs": "only the command publishes series",
-    "`{other}` cannot be promised beside m={m}": "only the command publishes series",
-    "in {form}, counterfeit values would stand": "only the command publishes series",
-    "{form} has no place for counterfeit values, which m={m}": "only the command publishes series",
-    "m={m} allows one row per person": "only the command publishes series",
     "{goal} may be lost when groups are merged": "only presence is, and the hall refuses it before; m is of series",
     **dict.fromkeys(
         [
             "m={m} is about a series",
+            "a series hides sensitive values",
+            "a series keeps signatures of one sensitive column",
+            "{form} has no place for counterfeit values, which m={m}",
+            "m={m} allows one row per person",
             "{goal} counts rows of a population",
             "{form} shows no labels",
             "`{}` cannot be shown together",
@@ -363,19 +372,14 @@ UNREACHABLE = {
         ],
         "the hall says it before",
     ),
-    **dict.fromkeys(
-        [
-            "{rows} without a person in `{name}`",
-            "everybody in the table was published before",
-            "a series follows one sensitive column",
-            "the ledger is of people who are published once",
-            "the ledger is of a series with {}",
-            "the ledger has values",
-            "the ledger is of a series with m={m}",
-            "{people} several rows",
-        ],
-        "only the command reads and writes ledgers",
-    ),
+    "the ledger has values that the column cannot have": "a ledger with such values has another kind, or a wrong checksum",
+    "an earlier release does not show its column": "such a release cannot be opened",
+    "{} cannot be read": "its manifest was read a moment before",
+    "chrysalis/src/cells/one_machine.rs": "on one machine, only the command publishes cell by cell",
+    "chrysalis/src/cells/reading.rs": "on one machine, only the command publishes cell by cell",
+    "`{name}` is {one} in some rows": "a table of Spark has one type per column",
+    "the words of `{}` have an order that nobody gave": "ordinals are read with their order, which has all words",
+    "`{column}` has values that it did not have before": "only a table that changes while a cluster reads it twice",
 }
 
 

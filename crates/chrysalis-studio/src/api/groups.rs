@@ -98,5 +98,9 @@ pub(crate) fn ways() -> Value {
     let methods = methods.map(|entry| json!([entry.form.name(), entry.looks_at_taxonomies(), entry.partitioner]));
     let partitioners = chrysalis::catalogue::PARTITIONERS.iter();
     let partitioners = partitioners.map(|entry| json!([entry.name, entry.looks_at_taxonomies]));
-    json!({"methods": methods.collect::<Vec<_>>(), "partitioners": partitioners.collect::<Vec<_>>()})
+    json!({
+        "methods": methods.collect::<Vec<_>>(),
+        "partitioners": partitioners.collect::<Vec<_>>(),
+        "usual": chrysalis::catalogue::DEFAULT_METHOD.name(),
+    })
 }

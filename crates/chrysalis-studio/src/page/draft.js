@@ -17,7 +17,7 @@ export const ROLES = [
 export const choices = { table: null, roles: new Map(), base: {}, k: 10, columns: new Map(), also: [], method: null, partitioner: null, accept: [], seed: null, groups: new Map(), steps: new Map(), key: '', people: null, kMap: 0 };
 
 /** Which ways of publishing look at groups of values: what the studio says about them. */
-let ways = { methods: [], partitioners: [] };
+let ways = { methods: [], partitioners: [], usual: null };
 
 export function settle(state) {
   ways = state.ways;
@@ -121,9 +121,9 @@ export function require(text) {
 /** Whether the chosen way of publishing looks at groups of values. */
 export function looksAtGroups() {
   const release = choices.base.release || {};
-  const method = choices.method || release.method || 'generalize';
+  const method = choices.method || release.method || ways.usual;
   const [, looks, usual] = ways.methods.find(([name]) => name === method) || [method, true, null];
-  const own = choices.partitioner || (method === (release.method || 'generalize') ? release.partitioner : null) || usual;
+  const own = choices.partitioner || (method === (release.method || ways.usual) ? release.partitioner : null) || usual;
   return looks || ways.partitioners.some(([name, does]) => name === own && does);
 }
 

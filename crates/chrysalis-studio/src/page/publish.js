@@ -1,7 +1,7 @@
 // Step: the release is made and written, with its certificate and the recipe that repeats it.
 
 import { post, run } from './api.js';
-import { body, copier, save as download, el, fill, notice, tell, trouble } from './dom.js';
+import { body, copier, save as download, el, fill, notice, sentence, tell, trouble } from './dom.js';
 import { asked, choices } from './draft.js';
 import { advised } from './promise.js';
 import { count, counted, percent, shown } from './words.js';
@@ -112,7 +112,7 @@ function done(made) {
     report.dropped_rows ? el('p', { class: 'soft' }, `${counted(report.dropped_rows, 'row')} with missing values were left out.`) : null,
     el('p', {}, made.folder ? 'This command repeats it:' : `Beside ${asked().population ? 'both tables' : 'the table'} and the recipe, this command repeats it:`),
     el('pre', { id: 'command' }, made.command), el('div', { class: 'row' }, copier(() => made.command, 'the command')),
-    made.notes?.length ? el('ul', { class: 'small soft' }, made.notes.map((note) => el('li', {}, note))) : null,
+    made.notes?.length ? el('ul', { class: 'small soft' }, made.notes.map((note) => el('li', {}, sentence(note)))) : null,
     el('details', {}, el('summary', {}, 'The recipe'), el('pre', { class: 'long', tabindex: '0' }, made.recipe)),
     el('details', {}, el('summary', {}, `What was checked (${count(told.checks.length)})`), el('ul', {}, told.checks.map((check) => el('li', {}, el('span', { class: check.ok ? 'good-word' : 'bad-word' }, check.ok ? 'ok ' : 'FAILED '), `${check.name}: ${check.detail}`))))));
   tell(`${told.headline}. ${shown(report.rows)} rows were published.`);

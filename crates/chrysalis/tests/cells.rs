@@ -179,10 +179,11 @@ fn numbers_several_columns_and_other_columns_go_by_cells_too() {
 #[test]
 fn transparent_releases_stay_transparent() {
     let people = People::draw(3, 6_000);
-    for (method, require) in [("anatomy", "l=2"), ("generalize", "k=8"), ("generalize", "t=0.4")] {
+    // Where no cut of the whole table is safe, all of it is one cell.
+    for (method, require, least) in [("anatomy", "l=2", 2), ("generalize", "k=8", 2), ("generalize", "t=0.4", 1)] {
         let transparent = json!({"release": {"transparent": true}});
         let cells = check(&people, &draft(method, json!("disease"), &[require], transparent), 900);
-        assert!(cells > 1, "{method} {require}");
+        assert!(cells >= least, "{method} {require}: {cells} cells");
     }
 }
 
@@ -234,7 +235,8 @@ fn one_cell_is_one_file() {
 fn cuts_that_would_break_a_promise_are_undone() {
     let mut people = People::draw(7, 4_000);
     for row in &mut people.rows {
-        let others = ["cold", "gout", "ulcer"][row[5].len() % 2 + row[1].len() % 2];
+        let digit = usize::from(row[5].bytes().last().unwrap());
+        let others = ["cold", "gout", "ulcer"][digit % 3];
         row[4] = if row[2].as_str() < "lake" { "flu".to_owned() } else { others.to_owned() };
     }
     check(&people, &draft("generalize", json!("disease"), &["l=2"], json!({})), 400);

@@ -58,23 +58,29 @@ impl CellFacts {
     }
 }
 
-/// Manifests have a serialization of their own, in which every table has files. These have none yet, so each is given one
-/// for the journey.
+/// Manifests have a serialization of their own, in which every table has files, and no attribute more values than there are
+/// rows. The tables of a cell have no files yet, and its attributes have the values of the whole table: so for the journey
+/// each table is given a file, and the manifest as many more rows as values are listed.
 mod as_json {
     use chrysalis_release::{Manifest, PartEntry};
-    use serde::{Deserialize, Deserializer, Serializer, de, ser};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
     pub(super) fn serialize<S: Serializer>(manifest: &Manifest, to: S) -> Result<S::Ok, S::Error> {
         let mut manifest = manifest.clone();
         for table in &mut manifest.tables {
             table.parts = vec![PartEntry { file: table.name.clone(), rows: table.rows, sha256: String::new() }];
         }
-        to.serialize_str(&manifest.to_json().map_err(ser::Error::custom)?)
+        let rows = manifest.rows;
+        let values = manifest.attributes.iter().map(|attribute| attribute.domain.values.as_ref().map_or(0, Vec::len));
+        manifest.rows += values.sum::<usize>() as u64;
+        (rows, manifest.to_json().map_err(ser::Error::custom)?).serialize(to)
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Manifest, D::Error> {
-        let mut manifest = Manifest::parse(String::deserialize(from)?.as_bytes()).map_err(de::Error::custom)?;
+        let (rows, text) = <(u64, String)>::deserialize(from)?;
+        let mut manifest = Manifest::parse(text.as_bytes()).map_err(de::Error::custom)?;
         manifest.tables.iter_mut().for_each(|table| table.parts.clear());
+        manifest.rows = rows;
         Ok(manifest)
     }
 }

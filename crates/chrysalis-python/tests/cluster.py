@@ -32,7 +32,7 @@ class Cluster:
         self.folder = folder
         self._processes: list[subprocess.Popen[bytes]] = []
         self._logs = 0
-        log = self._start("master.Master", "--port", "0")
+        log = self._start("master.Master", "127.0.0.1", "--port", "0")
         self.address = self._wait_for(log, r"(spark://127\.0\.0\.1:\d+)")
         self.workers: list[subprocess.Popen[bytes]] = []
         for _ in range(workers):
@@ -41,7 +41,9 @@ class Cluster:
     def add_worker(self) -> subprocess.Popen[bytes]:
         """Another machine, so to say."""
         place = self.folder / f"work-{self._logs}"
-        log = self._start("worker.Worker", "--cores", "1", "--memory", "2g", "--work-dir", str(place), self.address)
+        # Machines have addresses of their own: Spark repeats no task on the machine where it already runs.
+        host, has = f"127.0.0.{self._logs + 1}", ["--cores", "1", "--memory", "2g"]
+        log = self._start("worker.Worker", host, *has, "--work-dir", str(place), self.address)
         self._wait_for(log, "Successfully registered with master")
         self.workers.append(self._processes[-1])
         return self._processes[-1]
@@ -69,7 +71,7 @@ class Cluster:
                 process.kill()
                 process.wait()
 
-    def _start(self, program: str, *arguments: str) -> Path:
+    def _start(self, program: str, host: str, *arguments: str) -> Path:
         import pyspark
 
         home = Path(pyspark.__file__).parent
@@ -83,7 +85,7 @@ class Cluster:
             "SPARK_DAEMON_MEMORY": "256m",
             "SPARK_LOCAL_DIRS": str(self.folder / "local"),
         }
-        where = ["--host", "127.0.0.1", "--webui-port", "0"]
+        where = ["--host", host, "--webui-port", "0"]
         command = [str(home / "bin" / "spark-class"), f"org.apache.spark.deploy.{program}", *where, *arguments]
         with log.open("wb") as out:
             started = subprocess.Popen(command, stdout=out, stderr=out, stdin=subprocess.DEVNULL, env=environment)

@@ -81,7 +81,7 @@ impl Task {
     }
 
     fn secret(&self) -> Result<Secret, Error> {
-        let bytes = self.shared.get(Order::SECRET)?.try_into();
+        let bytes: Result<[u8; 32], Vec<u8>> = self.shared.get(Order::SECRET)?.try_into();
         bytes.map(Secret::from_bytes).map_err(|_| Error::internal("the secret has another length"))
     }
 

@@ -448,7 +448,7 @@ pub(crate) struct AuditArgs {
     pub(crate) force: bool,
     /// Audit nothing, but print the audit as SQL for a database that holds the tables (postgres, duckdb, sqlite or spark):
     /// one statement per promise and check, which returns the groups that break it.
-    #[arg(long, value_name = "DIALECT", conflicts_with_all = ["microdata", "others", "sensitive", "replay", "certificate"])]
+    #[arg(long, value_name = "DIALECT", conflicts_with_all = ["microdata", "others", "series", "sensitive", "replay", "certificate"])]
     pub(crate) sql: Option<Dialect>,
     #[command(flatten)]
     pub(crate) source: MicrodataArgs,

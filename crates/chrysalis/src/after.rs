@@ -17,7 +17,7 @@ use crate::{Draft, Error, Fault, Recipe, catalogue};
 /// The releases that a new one is to follow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Earlier {
-    folders: Vec<PathBuf>,
+    pub(crate) folders: Vec<PathBuf>,
     /// The releases, once they were read.
     releases: Option<Arc<Vec<Release>>>,
 }

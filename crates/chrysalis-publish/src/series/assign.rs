@@ -9,6 +9,9 @@ use super::divide::Bucket;
 /// Signatures of the past that newcomers are offered, the most populous first.
 const OFFERED: usize = 256;
 
+/// With more values than this, neighbours are not looked for: every step looks at all of them.
+const MOST_ORDERED: usize = 1_024;
+
 /// Newcomers who are left, by value, while every value has at most one in m of them: then groups of m and more
 /// different values can be formed of them all.
 pub(super) struct Rest {
@@ -56,7 +59,9 @@ impl Rest {
     }
 
     /// Step 3. Signatures, and the number of groups of newcomers that each is to show.
-    pub(super) fn hand_out(mut self, buckets: &[Bucket], family: &mut Family) -> Vec<(u32, usize)> {
+    ///
+    /// `alike` has the values in an order in which neighbours are those of people who look alike.
+    pub(super) fn hand_out(mut self, buckets: &[Bucket], alike: &[Code], family: &mut Family) -> Vec<(u32, usize)> {
         let mut all = Vec::new();
         let mut offered: Vec<&Bucket> = buckets.iter().filter(|bucket| bucket.groups > 0).collect();
         offered.sort_by_key(|bucket| (Reverse(bucket.groups), bucket.signature));
@@ -76,7 +81,7 @@ impl Rest {
                 }
             }
         }
-        self.hand_out_anew(family, &mut all);
+        self.hand_out_anew(alike, family, &mut all);
         all
     }
 
@@ -101,26 +106,59 @@ impl Rest {
         least.min(outside).min(inside)
     }
 
-    /// Groups of the m most frequent values, as many at a time as the rest allows.
+    /// Groups of m values whose people look alike, those at one end of the order; where the rest allows none, or does not
+    /// divide by m, of the most frequent values. In both cases as many at a time as the rest allows.
     ///
     /// PROOF: with g = total / m, rounded down, no value has more than g. If the total is m·g, at most m values have g,
     /// so x >= 1 groups of the m most frequent values leave none with more than g − x. Otherwise one larger group takes
-    /// in what is over: at most total / g values have g, and all of these are in it.
-    fn hand_out_anew(mut self, family: &mut Family, all: &mut Vec<(u32, usize)>) {
+    /// in what is over: at most total / g values have g, and all of these are in it. A step at an end uses up a value, or
+    /// brings one to the limit, where it stays; so there are few of them.
+    fn hand_out_anew(mut self, alike: &[Code], family: &mut Family, all: &mut Vec<(u32, usize)>) {
+        let mut left: Vec<Code> = if alike.len() <= MOST_ORDERED { alike.to_vec() } else { Vec::new() };
         let counts = self.counts.iter().zip(0..).filter(|(count, _)| **count > 0);
         let mut heap: BinaryHeap<(u64, Reverse<Code>)> =
             counts.map(|(&count, value): (_, Code)| (count, Reverse(value))).collect();
         while self.total > 0 {
             let (groups, over) = (self.total / self.m, self.total % self.m);
-            let size = (self.m + over).min(heap.len() as u64);
-            let chosen: Vec<(u64, Reverse<Code>)> = (0..size).filter_map(|_| heap.pop()).collect();
-            let next = heap.peek().map_or(0, |(count, _)| *count);
-            let least = chosen.last().map_or(0, |(count, _)| *count);
-            let n = if over > 0 { 1 } else { least.min(groups - next) };
-            let signature = family.signature(chosen.iter().map(|(_, Reverse(value))| *value).collect());
-            all.push((signature, n as usize));
-            self.total -= n * size;
-            heap.extend(chosen.into_iter().map(|(count, value)| (count - n, value)).filter(|(count, _)| *count > 0));
+            let at_end = if over == 0 { self.at_an_end(&mut left) } else { None };
+            let (n, values) = at_end.unwrap_or_else(|| {
+                let chosen: Vec<Code> = (0..self.m + over).map_while(|_| self.next(&mut heap)).collect();
+                let next = self.next(&mut heap);
+                let count = |value: Option<&Code>| value.map_or(0, |&value| self.counts[value as usize]);
+                let (least, most) = (count(chosen.last()), count(next.as_ref()));
+                heap.extend(next.map(|value| (most, Reverse(value))));
+                (if over > 0 { 1 } else { least.min(groups - most) }, chosen)
+            });
+            for &value in &values {
+                let count = &mut self.counts[value as usize];
+                *count -= n;
+                heap.extend((*count > 0).then_some((*count, Reverse(value))));
+            }
+            self.total -= n * values.len() as u64;
+            all.push((family.signature(values), n as usize));
+        }
+    }
+
+    /// The last m or the first m of the values that are left, if the rest allows a group of them, and how many.
+    fn at_an_end(&self, left: &mut Vec<Code>) -> Option<(u64, Vec<Code>)> {
+        left.retain(|&value| self.counts[value as usize] > 0);
+        let m = usize::try_from(self.m).ok()?;
+        let ends = [left.get(left.len().checked_sub(m)?..)?, left.get(..m)?];
+        let allowed = |end: &[Code]| {
+            let mut values = end.to_vec();
+            values.sort_unstable();
+            Some((self.fitting(&values), values)).filter(|(groups, _)| *groups > 0)
+        };
+        ends.into_iter().find_map(allowed)
+    }
+
+    /// The most frequent value of a heap, whose entries may be out of date.
+    fn next(&self, heap: &mut BinaryHeap<(u64, Reverse<Code>)>) -> Option<Code> {
+        loop {
+            let (count, Reverse(value)) = heap.pop()?;
+            if count == self.counts[value as usize] {
+                return Some(value);
+            }
         }
     }
 }

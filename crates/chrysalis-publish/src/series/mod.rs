@@ -1,5 +1,6 @@
 //! Groups for a release that follows others of the same people; see `spec.md` for the steps that the comments number.
 
+mod alike;
 mod assign;
 mod beside;
 mod change;
@@ -121,7 +122,7 @@ pub(crate) fn form(
     let mut rest = Rest::of(&divided.newcomers, m);
     let room = rest.room();
     rest.pad(&divided.buckets, &family, column);
-    for (signature, groups) in rest.hand_out(&divided.buckets, &mut family) {
+    for (signature, groups) in rest.hand_out(&divided.buckets, &alike::alike(data, column), &mut family) {
         divided.add(signature, groups, &family);
     }
     // Step 3b.

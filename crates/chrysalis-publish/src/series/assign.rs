@@ -81,6 +81,8 @@ impl Rest {
                 }
             }
         }
+        // Later signatures would be many and small, and whoever leaves them would have to be replaced by counterfeits.
+        let alike = if offered.is_empty() { alike } else { &[] };
         self.hand_out_anew(alike, family, &mut all);
         all
     }

@@ -151,7 +151,8 @@ fn numbers_several_columns_and_other_columns_go_by_cells_too() {
     let cells = |draft: Draft| assert!(check(&people, &draft, 900) > 1);
     cells(draft("shuffle", json!("cost"), &["ke=3,500"], json!({})));
     cells(draft("generalize", json!("cost"), &["ke=3,500", "k=5"], json!({})));
-    cells(draft("generalize", json!("cost"), &["t=0.3"], json!({})));
+    let accepting = json!({"release": {"accept": ["disclosure"]}});
+    cells(draft("generalize", json!("cost"), &["t=0.3"], accepting));
     cells(draft("generalize", json!(["disease", "cost"]), &["disease:l=3", "cost:ke=2,300"], json!({})));
     cells(draft("anatomy", json!(["disease", "cost"]), &["l=3"], json!({})));
     cells(draft(

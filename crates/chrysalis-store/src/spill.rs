@@ -189,7 +189,12 @@ mod tests {
         pieces.iter().for_each(|piece| Spill::add_piece(&mut file, piece).unwrap());
         file.finish().unwrap();
         let mut back = Vec::new();
-        spill.pieces::<StoreError>("p", 1, &mut |piece| Ok(back.push(piece))).unwrap();
+        spill
+            .pieces::<StoreError>("p", 1, &mut |piece| {
+                back.push(piece);
+                Ok(())
+            })
+            .unwrap();
         assert_eq!(back, pieces);
         spill.keep("k", b"kept").unwrap();
         assert_eq!(spill.read("k").unwrap(), b"kept");

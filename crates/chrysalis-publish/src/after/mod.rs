@@ -201,6 +201,12 @@ fn cells(
     Some(cells.into_iter().map(|((groups, is_known), people)| Cell { groups, people, is_known }).collect())
 }
 
+/// A release, and the number of one of its groups.
+type GroupOfRelease = (usize, usize);
+
+/// Groups that people link, and the kinds of people who link them.
+type LinkedPart = (Vec<GroupOfRelease>, Vec<usize>);
+
 /// Groups that people link.
 struct Parts {
     starts: Vec<usize>,
@@ -244,8 +250,8 @@ impl Parts {
     }
 
     /// Every part that has people: its groups, by release and number, and its kinds of people.
-    fn all(&mut self, fitting: &[Vec<Vec<u32>>], n_kinds: usize) -> Vec<(Vec<(usize, usize)>, Vec<usize>)> {
-        let mut parts: BTreeMap<usize, (BTreeSet<(usize, usize)>, Vec<usize>)> = BTreeMap::new();
+    fn all(&mut self, fitting: &[Vec<Vec<u32>>], n_kinds: usize) -> Vec<LinkedPart> {
+        let mut parts: BTreeMap<usize, (BTreeSet<GroupOfRelease>, Vec<usize>)> = BTreeMap::new();
         for kind in 0..n_kinds {
             let mut of_kind = Vec::new();
             for (release, found) in fitting.iter().enumerate() {

@@ -205,7 +205,9 @@ impl Run<'_> {
             for (name, table) in numbered(made.tables, facts.groups(), &numbers, first, watch)? {
                 let entry = folder.write_part(&name, part, &table, &|n| watch.tell(n))?;
                 let place = facts.manifest.tables.iter().position(|table| table.name == name);
-                place.map(|place| parts[place].push(entry));
+                if let Some(place) = place {
+                    parts[place].push(entry);
+                }
             }
             first += facts.groups();
         }

@@ -111,10 +111,10 @@ impl People {
         let mut kinds = Vec::with_capacity(alike.len());
         for (life, people) in alike {
             let (mut places, mut margins) = (Vec::with_capacity(life.len()), Vec::with_capacity(life.len()));
-            for month in 0..life.len() {
+            for (month, placing) in placing.iter().enumerate().take(life.len()) {
                 let spot = self.spot(month, life);
-                places.push(spot.map_or_else(Vec::new, |spot| placing[month].places(&spot.groups)));
-                margins.push(spot.map_or_else(Vec::new, |spot| placing[month].margins(spot.row)));
+                places.push(spot.map_or_else(Vec::new, |spot| placing.places(&spot.groups)));
+                margins.push(spot.map_or_else(Vec::new, |spot| placing.margins(spot.row)));
             }
             n_places += places.iter().map(Vec::len).sum::<usize>();
             if n_places > shares::MAX_PLACES {

@@ -253,7 +253,6 @@ fn memory_is_asked_for_where_it_matters() {
         assert!(outcome.complaint(&[2]).is_none(), "{outcome}");
     };
     let none = "`memory` has no effect, because no taxonomy is read from a file";
-    check(&format!("publish hospital/patients.csv {QUASI} --require k=5 --memory 4GB --out r"), none);
     check(&format!("profile hospital/patients.csv {QUASI} --memory 4GB"), none);
     check("audit release --memory 4", "expected an amount such as 500MB, 2GB or 1.5GB, found `4`");
     check("example --out e --memory 4GB", "unexpected argument '--memory'");

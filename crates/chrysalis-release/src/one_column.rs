@@ -6,7 +6,9 @@
 
 use chrysalis_table::{Column, Table};
 
-use crate::{Attribute, Cell, ColumnEntry, Holds, Manifest, Release, ReleaseError, RoleName, TableEntry, Values};
+use crate::{
+    Attribute, Cell, ColumnEntry, Holds, Manifest, PartEntry, Release, ReleaseError, RoleName, TableEntry, Values,
+};
 
 impl Manifest {
     /// Whether several attributes are sensitive.
@@ -57,11 +59,18 @@ impl Release {
                 (Holds::Values, Values::Counted(name), _) | (Holds::Help, _, Some(name)) => name.to_owned(),
                 _ => of_table.name.clone(),
             };
-            let table = match of_table.holds {
-                Holds::People if columns.len() < of_table.columns.len() => sorted(&columns, layout.shape.group_id),
-                _ => Table::new(columns.into_iter().cloned().collect()),
+            // Rows that are sorted anew are one piece; others stay in their parts, each of which has an order of its own.
+            let (table, parts) = match of_table.holds {
+                Holds::People if columns.len() < of_table.columns.len() => {
+                    (sorted(&columns, layout.shape.group_id), Vec::new())
+                }
+                _ => {
+                    let known = manifest.tables.iter().find(|entry| entry.name == of_table.name);
+                    let parts = known.map_or_else(Vec::new, |entry| entry.parts.clone());
+                    (Table::new(columns.into_iter().cloned().collect()), parts)
+                }
             };
-            entries.push(entry(name, &table));
+            entries.push(entry(name, &table, parts));
             tables.push(table);
         }
         let promises = manifest.promises.iter().filter(|promise| promise.about().is_none_or(|about| about == column));
@@ -93,12 +102,7 @@ fn sorted(columns: &[&Column], group_id: Option<&str>) -> Table {
     Table::new(columns.iter().map(|column| column.gather(&order)).collect())
 }
 
-fn entry(name: String, table: &Table) -> TableEntry {
+fn entry(name: String, table: &Table, parts: Vec<PartEntry>) -> TableEntry {
     let column = |column: &Column| ColumnEntry { name: column.name().to_owned(), kind: column.domain().kind().into() };
-    TableEntry {
-        name,
-        rows: table.rows() as u64,
-        columns: table.columns().iter().map(column).collect(),
-        parts: Vec::new(),
-    }
+    TableEntry { name, rows: table.rows() as u64, columns: table.columns().iter().map(column).collect(), parts }
 }

@@ -28,7 +28,7 @@ pub enum RiskError {
     },
     /// A limit that no set of columns can have.
     #[error(
-        "minimal unique sets of up to {limit} columns were asked for, but no more than {columns} columns are quasi"
+        "minimal unique sets of up to {limit} columns were asked for, but the number of quasi columns is {columns}"
     )]
     Limit {
         /// What was asked.

@@ -277,7 +277,8 @@ fn what_cannot_be_measured_is_said() {
     let asked =
         Asked { quasi: &quasi, population: Population::Unknown, wildcard: false, threshold: 0.2, max_size: Some(2) };
     let limit = measure(&asked, &Unwatched).expect_err("one column");
-    assert_eq!(told(limit).0, "minimal unique sets of up to 2 columns were asked for, but there are 1 quasi columns");
+    let said = "minimal unique sets of up to 2 columns were asked for, but the number of quasi columns is 1";
+    assert_eq!(told(limit).0, said);
     let asked = Asked { threshold: 1.5, max_size: None, ..asked };
     assert_eq!(told(measure(&asked, &Unwatched).expect_err("no share")).0, "the threshold 1.5 is not between 0 and 1");
     let asked = Asked { quasi: &[], threshold: 0.2, ..asked };

@@ -125,7 +125,8 @@ pub fn audit_series(
     let views: Vec<&JoinedView<'_>> = seats.iter().map(|seat| &seat.view).collect();
     let counted = people.kinds(&seats).and_then(|kinds| {
         let promised = Rational::new(1, least.max(1));
-        shares::of_kinds(&views, kinds, Some(promised), watch)
+        let set_of = |seat: usize, block: usize| seats[seat].signature[block];
+        shares::of_kinds(&views, kinds, &set_of, Some(promised), watch)
     });
     let subtracted = subtraction::check(&people, &seats, watch);
     let left = signatures::values_left(&people, &signatures, (least, counted), watch);

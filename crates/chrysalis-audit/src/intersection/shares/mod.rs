@@ -28,7 +28,7 @@ use crate::{NotCounted, SHARE_ERROR_PERCENT, Shares, SharesOver};
 use again::new_ones;
 pub(super) use puzzle::Likes;
 use puzzle::{Puzzle, Side};
-use solve::{Best, solve};
+use solve::{Best, Solution, solve};
 
 /// The most places that are examined over all kinds of people.
 pub(super) const MAX_PLACES: usize = 10_000_000;
@@ -55,7 +55,9 @@ pub(super) fn together(
 ) -> Result<Shares, NotCounted> {
     let (mut fitting, of_row) = Fitting::new(views, tried.people, watch)?;
     let kinds = std::mem::take(&mut fitting.kinds);
-    let (puzzle, best) = best_bets(views, kinds, promised, watch)?;
+    let sides = views.iter().map(|view| side(view, watch)).collect();
+    let (puzzle, solution) = solved(sides, kinds, watch)?;
+    let best = best_bets(&puzzle, &solution, promised);
     let over = if tried.truth.is_some() { SharesOver::People } else { SharesOver::Rows };
     let mut shares = counted(&puzzle, &best, promised, over);
     if let Some((column, number)) = &tried.truth {
@@ -71,24 +73,47 @@ pub(super) fn together(
 
 /// What several tables together say about the values of people of whom it is known where they can be; in a table that does
 /// not have them they are nowhere.
+///
+/// `set_of` numbers the set of values that a block of a view shows. Everybody's groups show one and the same set: worlds in
+/// which somebody is in groups with different sets do not count.
 pub(super) fn of_kinds(
     views: &[&JoinedView<'_>],
     kinds: Vec<Likes>,
+    set_of: &dyn Fn(usize, usize) -> u32,
     promised: Option<Rational>,
     watch: &dyn Watch,
 ) -> Result<Shares, NotCounted> {
-    let (puzzle, best) = best_bets(views, kinds, promised, watch)?;
+    let mut sides: Vec<Side> = views.iter().map(|view| side(view, watch)).collect();
+    let plain = tell_apart(&mut sides, set_of);
+    let (mut puzzle, solution) = solved(sides, kinds, watch)?;
+    puzzle.plain = Some(plain);
+    let best = best_bets(&puzzle, &solution, promised);
     Ok(counted(&puzzle, &best, promised, SharesOver::People))
 }
 
-/// The best bet on everybody.
-fn best_bets(
-    views: &[&JoinedView<'_>],
-    mut kinds: Vec<Likes>,
-    promised: Option<Rational>,
-    watch: &dyn Watch,
-) -> Result<(Puzzle, Vec<Option<Best>>), NotCounted> {
-    let mut sides: Vec<Side> = views.iter().map(|view| side(view, watch)).collect();
+/// Makes values of different sets different ones, so that whoever has one value in all releases is shown with one set.
+/// Returns the value that was there, by the new number.
+fn tell_apart(sides: &mut [Side], set_of: &dyn Fn(usize, usize) -> u32) -> Vec<u32> {
+    let mut numbers: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+    for (at, side) in sides.iter().enumerate() {
+        for (block, shown) in side.blocks.iter().enumerate() {
+            let set = set_of(at, block);
+            numbers.extend(shown.values.iter().map(|&(value, _)| ((set, value), 0)));
+        }
+    }
+    // In the order of sets, then values: the values of a block stay in their order.
+    numbers.values_mut().zip(0..).for_each(|(number, next)| *number = next);
+    for (at, side) in sides.iter_mut().enumerate() {
+        for (block, shown) in side.blocks.iter_mut().enumerate() {
+            let set = set_of(at, block);
+            shown.values.iter_mut().for_each(|(value, _)| *value = numbers[&(set, *value)]);
+        }
+    }
+    numbers.into_keys().map(|(_, value)| value).collect()
+}
+
+/// The puzzle of several tables, and what can be said about all worlds that fit it.
+fn solved(mut sides: Vec<Side>, mut kinds: Vec<Likes>, watch: &dyn Watch) -> Result<(Puzzle, Solution), NotCounted> {
     let new = new_ones(&sides, &kinds);
     sides = new.iter().map(|&at| std::mem::take(&mut sides[at])).collect();
     for kind in &mut kinds {
@@ -98,9 +123,13 @@ fn best_bets(
     let puzzle = Puzzle::new(&sides, &kinds, watch).ok_or(NotCounted::TooManyOverlaps)?;
     drop((sides, kinds));
     let solution = solve(&puzzle, watch);
+    Ok((puzzle, solution))
+}
+
+/// The best bet on everybody.
+fn best_bets(puzzle: &Puzzle, solution: &Solution, promised: Option<Rational>) -> Vec<Option<Best>> {
     let error = SHARE_ERROR_PERCENT as f64 / 100.0;
-    let best = (0..puzzle.cells.len()).map(|cell| solution.best(&puzzle, cell, promised, error)).collect();
-    Ok((puzzle, best))
+    (0..puzzle.cells.len()).map(|cell| solution.best(puzzle, cell, promised, error)).collect()
 }
 
 /// How many people the best bets concern.

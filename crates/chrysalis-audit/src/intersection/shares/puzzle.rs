@@ -74,6 +74,8 @@ pub(super) struct Puzzle {
     pub(super) cells: Vec<Cell>,
     /// The value of every entry; a cell has one entry per value that its people can have.
     pub(super) values: Vec<u32>,
+    /// Where values are told apart by the set that they are shown in: the value itself, by the number of the pair.
+    pub(super) plain: Option<Vec<u32>>,
     /// Where the ties of every entry and release begin, and one past the last.
     starts: Vec<u32>,
     ties: Vec<Tie>,
@@ -184,6 +186,12 @@ impl Puzzle {
             }
         }
         (self.ties.len() <= MAX_TIES).then_some(())
+    }
+
+    /// The value of an entry, whatever the set that it is shown in.
+    pub(super) fn value_of(&self, entry: usize) -> u32 {
+        let value = self.values[entry];
+        self.plain.as_ref().map_or(value, |plain| plain[value as usize])
     }
 
     /// The entries of a cell.

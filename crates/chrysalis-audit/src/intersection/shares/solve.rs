@@ -129,28 +129,57 @@ impl Solution {
     /// world.
     pub(super) fn best(&self, puzzle: &Puzzle, cell: usize, promised: Option<Rational>, error: f64) -> Option<Best> {
         let people = puzzle.cells[cell].people;
-        let entries = puzzle.entries(cell).filter(|_| people > 0);
-        let by_count = |a: &usize, b: &usize| self.expected[*a].total_cmp(&self.expected[*b]).then(b.cmp(a));
-        let exactly = |a: &usize, b: &usize| self.sums[*a].cmp(&self.sums[*b]).then(b.cmp(a));
+        let bets = self.bets(puzzle, cell).into_iter().filter(|_| people > 0);
         let (top, is_above, is_exact) = match self.known[cell] {
             KnownPeople::Impossible => return None,
             KnownPeople::Exactly(worlds) => {
-                let top = entries.max_by(exactly)?;
-                (top, promised.is_some_and(|promised| is_above(self.sums[top], worlds, people, promised)), true)
+                let top = bets.max_by(|a, b| a.sum.cmp(&b.sum).then(b.value.cmp(&a.value)))?;
+                let is_above = promised.is_some_and(|promised| is_above(top.sum, worlds, people, promised));
+                (top, is_above, true)
             }
             KnownPeople::About => {
-                let top = entries.max_by(by_count)?;
+                let top = bets.max_by(|a, b| a.expected.total_cmp(&b.expected).then(b.value.cmp(&a.value)))?;
                 let limit = |promised: Rational| *promised.numer() as f64 / *promised.denom() as f64 * (1.0 + error);
                 let is_far = |promised: Rational| {
-                    self.expected[top] / people as f64 > limit(promised)
-                        || is_above(self.least[top].into(), 1, people, promised)
+                    top.expected / people as f64 > limit(promised) || is_above(top.least.into(), 1, people, promised)
                 };
-                (top, promised.is_some_and(is_far), false)
+                let is_above = promised.is_some_and(is_far);
+                (top, is_above, false)
             }
         };
-        let share = self.expected[top] / people as f64;
-        Some(Best { value: puzzle.values[top], share, is_exact, is_above })
+        Some(Best { value: top.value, share: top.expected / people as f64, is_exact, is_above })
     }
+
+    /// What is known about every value that the people of a cell can have; entries with the same value are added up.
+    fn bets(&self, puzzle: &Puzzle, cell: usize) -> Vec<Bet> {
+        let bet = |entry: usize| Bet {
+            value: puzzle.value_of(entry),
+            sum: self.sums[entry],
+            expected: self.expected[entry],
+            least: self.least[entry],
+        };
+        let mut bets: Vec<Bet> = puzzle.entries(cell).map(bet).collect();
+        bets.sort_by_key(|bet| bet.value);
+        bets.dedup_by(|next, bet| {
+            let is_same = next.value == bet.value;
+            if is_same {
+                // PROOF: nobody has two values in one world, so the sums stay below all people in all worlds.
+                bet.sum += next.sum;
+                bet.expected += next.expected;
+                bet.least += next.least;
+            }
+            is_same
+        });
+        bets
+    }
+}
+
+/// One value of a cell: how many people have it, over all worlds, as expected, and at least.
+struct Bet {
+    value: u32,
+    sum: u128,
+    expected: f64,
+    least: u64,
 }
 
 /// Whether `sum`, added up over all worlds, is a larger share than promised, in whole numbers.

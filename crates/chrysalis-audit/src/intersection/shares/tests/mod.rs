@@ -10,6 +10,7 @@ use chrysalis_table::Unwatched;
 use super::super::views::{Block, Place};
 use super::puzzle::{Likes, Puzzle, Side};
 use super::solve::{KnownPeople, Solution, solve, solve_within};
+use super::tell_apart;
 
 /// Numbers that look random and are not.
 pub(super) struct Draw(u64);
@@ -128,4 +129,26 @@ fn a_release_again_tells_nothing_new_whatever_its_ids() {
     // With different people in its groups, it is a different release.
     let kinds = [places([&[0], &[0], &[0]]), places([&[0], &[1], &[1]]), places([&[1], &[1], &[0]])];
     assert_eq!(super::again::new_ones(&[one.clone(), one, other], &kinds), [0, 1, 2]);
+}
+
+/// Two people fit both groups of two months. Only whoever forgets that groups show everybody with one set of values thinks
+/// that they may have changed places, and is surer of the value that both sets have.
+#[test]
+fn worlds_in_which_somebody_changes_sets_do_not_count() {
+    let month = || by_groups(&[0, 0, 1, 1], &[0, 1, 1, 2]);
+    let places = |groups: &[u32]| Likes { people: 1, places: vec![groups.to_vec(); 2], margins: vec![Vec::new(); 2] };
+    let kinds = [places(&[0]), places(&[0, 1]), places(&[0, 1]), places(&[1])];
+    let share = |sides: &[Side], plain: Option<Vec<u32>>| {
+        let mut puzzle = Puzzle::new(sides, &kinds, &Unwatched).unwrap();
+        puzzle.plain = plain;
+        let solution = solve(&puzzle, &Unwatched);
+        let best = solution.best(&puzzle, puzzle.cell_of[1] as usize, None, 0.0).unwrap();
+        assert!(best.is_exact);
+        (best.value, best.share)
+    };
+    // Changing places adds two worlds to eight, and in both the two of them have the value that both groups show.
+    let mut sides = vec![month(), month()];
+    assert_eq!(share(&sides, None), (1, 0.6));
+    let plain = tell_apart(&mut sides, &|_, block| block as u32);
+    assert_eq!(share(&sides, Some(plain)), (1, 0.5));
 }

@@ -1,0 +1,84 @@
+//! What the ledger of a series must not be used for, and what lies beside a release.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+#[path = "common/town.rs"]
+mod town;
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+
+use common::{Outcome, run};
+use town::{Dice, Town, hash, publish};
+
+#[track_caller]
+fn refuse(folder: &Path, line: &str, code: i32, words: &str) -> Outcome {
+    let refused = run(folder, line);
+    assert!(refused.complaint(&[code]).is_none(), "{}", refused.complaint(&[code]).unwrap());
+    assert!(refused.stderr.contains(words), "expected `{words}`\n{refused}");
+    refused
+}
+
+fn put(path: &Path, bytes: &[u8]) {
+    fs::write(path, bytes).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
+}
+
+fn n_releases(folder: &Path, ledger: &str) -> usize {
+    run(folder, &format!("series {ledger} --output json")).expect(0).json()["releases"].as_array().unwrap().len()
+}
+
+/// A release of people who are published once.
+fn once(month: usize, more: &str) -> String {
+    format!(
+        "{} --only-new {more}",
+        publish(month, "").replace("m=3", "l=2").replace("--series ledger", "--series once")
+    )
+}
+
+/// One release that is not of a series.
+fn plain(month: usize, more: &str) -> String {
+    format!("publish month-{month}.csv --quasi age,ward --sensitive disease --require l=3 --method anatomy {more}")
+}
+
+/// People whose disease changed, where that is allowed: nobody says that an honest series broke its promise to them.
+#[test]
+fn a_series_with_changes_keeps_its_promise_to_the_audit() {
+    for method in ["anatomy", "permute", "generalize"] {
+        let ground = tempfile::tempdir().unwrap();
+        let folder = ground.path();
+        let (mut town, mut dice) = (Town::new(67, 240), Dice(5));
+        let mut changed = 0;
+        for month in 1..=4 {
+            if month > 1 {
+                town.leave(20);
+                town.come(40);
+                let there: Vec<u32> = town.people.keys().copied().collect();
+                for _ in 0..20 {
+                    let who = there[dice.below(there.len() as u64) as usize];
+                    town.people.get_mut(&who).unwrap().2 = dice.below(12);
+                }
+            }
+            town.write(&folder.join(format!("month-{month}.csv")));
+            let made = run(folder, &publish(month, &format!("--method {method} --values-change --output json")));
+            changed += made.expect(0).json()["series"]["changed"].as_u64().unwrap();
+        }
+        assert!(changed > 20, "{changed} people changed");
+        let line = "audit release-4 --microdata month-4.csv --person id --with release-1 --with release-2 --with release-3 \
+                    --with-microdata month-1.csv,month-2.csv,month-3.csv --output json";
+        for more in ["", " --series ledger"] {
+            let found = run(folder, &format!("{line}{more}")).expect(0).json();
+            let checks = found["checks"].as_array().unwrap();
+            let detail = |name: &str| {
+                let check = checks.iter().find(|check| check["check"] == name || check["name"] == name).unwrap();
+                check["detail"].as_str().unwrap().to_owned()
+            };
+            assert!(detail("intersection").contains("at least 3 sensitive values each"), "{found}");
+            if method == "anatomy" || !more.is_empty() {
+                assert!(detail("signatures").contains("changed to a set that has no value in common"), "{found}");
+            }
+        }
+    }
+}

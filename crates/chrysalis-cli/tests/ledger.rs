@@ -43,6 +43,28 @@ fn plain(month: usize, more: &str) -> String {
     format!("publish month-{month}.csv --quasi age,ward --sensitive disease --require l=3 --method anatomy {more}")
 }
 
+/// Two names of one ledger are one ledger.
+#[test]
+fn a_link_to_a_ledger_is_that_ledger() {
+    let ground = tempfile::tempdir().unwrap();
+    let folder = ground.path();
+    let mut town = Town::new(43, 200);
+    for month in 1..=4 {
+        town.come(20);
+        town.write(&folder.join(format!("month-{month}.csv")));
+    }
+    fs::create_dir(folder.join("links")).unwrap();
+    symlink("../ledger", folder.join("links/ledger")).unwrap();
+    let linked = |line: String| line.replace("--series ledger", "--series links/ledger");
+    refuse(folder, &linked(publish(1, "")), 2, "it is a link to a file that is not there");
+    run(folder, &publish(1, "")).expect(0);
+    run(folder, &linked(publish(2, ""))).expect(0);
+    assert!(folder.join("links/ledger").is_symlink());
+    assert_eq!((n_releases(folder, "ledger"), n_releases(folder, "links/ledger")), (2, 2));
+    run(folder, &publish(3, "")).expect(0);
+    assert_eq!((n_releases(folder, "ledger"), n_releases(folder, "links/ledger")), (3, 3));
+}
+
 /// People whose disease changed, where that is allowed: nobody says that an honest series broke its promise to them.
 #[test]
 fn a_series_with_changes_keeps_its_promise_to_the_audit() {

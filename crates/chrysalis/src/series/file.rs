@@ -12,7 +12,8 @@ use std::sync::Arc;
 
 use chrysalis_release::{Manifest, Release, RoleName};
 use chrysalis_store::{
-    Format, PrivateFolder, StoreError, manifest_sha256, manifests_beside, read_private, write_release_once,
+    Format, PrivateFolder, StoreError, manifest_sha256, manifests_beside, place_of_private, read_private,
+    write_release_once,
 };
 use chrysalis_table::{Counted, Knob, Remedy, Stopped, Watch};
 
@@ -137,16 +138,18 @@ impl OpenLedger {
     /// release is to be.
     pub fn open(recipe: &mut Recipe, out: &Path, watch: &dyn Watch) -> Result<Option<OpenLedger>, Error> {
         let Some(plan) = &mut recipe.series else { return Ok(None) };
+        let file = place_of_private(&plan.file)?;
         // LEAK: everything in the folder of a release is published.
         let place = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        if place(&plan.file).starts_with(place(out)) {
+        let real = place_of_private(out).unwrap_or_else(|_| out.to_owned());
+        if place(&plan.file).starts_with(place(out)) || file.starts_with(real) {
             let message = format!("the ledger {} would be part of the release", plan.file.display());
             return Err(Error::request(message, Remedy::from("name another place with ").knob(Knob::Series, "")));
         }
         let name = plan.file.display().to_string();
-        let folder = PrivateFolder::lock(&plan.file)?;
+        let folder = PrivateFolder::lock(&file)?;
         repair(&folder, &name, watch)?;
-        let known = read_private(&plan.file)?.map(|bytes| Ledger::decode(&bytes, &name)).transpose()?;
+        let known = read_private(folder.path())?.map(|bytes| Ledger::decode(&bytes, &name)).transpose()?;
         let is_new = known.is_none();
         let ledger = match known {
             Some(ledger) => ledger,

@@ -65,6 +65,61 @@ fn a_link_to_a_ledger_is_that_ledger() {
     assert_eq!((n_releases(folder, "ledger"), n_releases(folder, "links/ledger")), (3, 3));
 }
 
+/// A run that was killed between its two steps, and a release that was moved before the next one.
+#[test]
+fn a_release_that_was_moved_is_found_again() {
+    let ground = tempfile::tempdir().unwrap();
+    let folder = ground.path();
+    let mut town = Town::new(47, 200);
+    for month in 1..=3 {
+        town.come(20);
+        town.write(&folder.join(format!("month-{month}.csv")));
+    }
+    run(folder, &publish(1, "")).expect(0);
+    let first = fs::read(folder.join("ledger")).unwrap();
+    run(folder, &publish(2, "")).expect(0);
+    let second = fs::read(folder.join("ledger")).unwrap();
+    let half_done = || {
+        put(&folder.join("ledger"), &first);
+        put(&folder.join("ledger.next"), &second);
+    };
+    half_done();
+    fs::rename(folder.join("release-2"), folder.join("february")).unwrap();
+    let made = run(folder, &publish(3, "").replace("--quiet", "")).expect(0);
+    assert!(made.stderr.contains("the last run ended after release 2 was written"), "{made}");
+    assert_eq!(n_releases(folder, "ledger"), 3);
+    // Where it is nowhere near, nothing is said of it that nobody knows.
+    half_done();
+    fs::remove_dir_all(folder.join("release-3")).unwrap();
+    fs::create_dir(folder.join("archive")).unwrap();
+    fs::rename(folder.join("february"), folder.join("archive/february")).unwrap();
+    let made = run(folder, &publish(3, "").replace("--quiet", "")).expect(0);
+    assert!(made.stderr.contains("or that was taken away since: release 2 is neither"), "{made}");
+    assert!(made.stderr.contains("that turns up must not be handed out"), "{made}");
+    assert_eq!(n_releases(folder, "ledger"), 2);
+}
+
+/// What a killed run left under a temporary name was never published.
+#[test]
+fn a_release_that_was_not_finished_is_none() {
+    let ground = tempfile::tempdir().unwrap();
+    let folder = ground.path();
+    let town = Town::new(71, 200);
+    (1..=3).for_each(|month| town.write(&folder.join(format!("month-{month}.csv"))));
+    fs::create_dir(folder.join("far")).unwrap();
+    let far = |month: usize| publish(month, "").replace("--series ledger", "--series far/ledger");
+    run(folder, &far(1)).expect(0);
+    let first = fs::read(folder.join("far/ledger")).unwrap();
+    run(folder, &far(2)).expect(0);
+    fs::rename(folder.join("far/ledger"), folder.join("far/ledger.next")).unwrap();
+    put(&folder.join("far/ledger"), &first);
+    fs::rename(folder.join("release-2"), folder.join(".chrysalis-Stale1")).unwrap();
+    let made = run(folder, &far(3).replace("--quiet", "")).expect(0);
+    assert!(made.stderr.contains("the last run ended before its release was written"), "{made}");
+    assert_eq!(n_releases(folder, "far/ledger"), 2);
+    assert!(!folder.join(".chrysalis-Stale1").exists());
+}
+
 /// People whose disease changed, where that is allowed: nobody says that an honest series broke its promise to them.
 #[test]
 fn a_series_with_changes_keeps_its_promise_to_the_audit() {

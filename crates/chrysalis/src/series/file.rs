@@ -5,14 +5,15 @@
 //! 3. The next ledger takes the place of the ledger.
 //!
 //! A run that finds a staged ledger was preceded by one that ended between 1 and 3. Whether the release is there, with
-//! that very manifest, says which of the two ledgers is right.
+//! that very manifest, says which of the two ledgers is right. It may have been moved since, so it is looked for wherever
+//! releases of the series lie.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use chrysalis_release::{Manifest, Release, RoleName};
 use chrysalis_store::{
-    Format, PrivateFolder, StoreError, manifest_sha256, manifests_beside, place_of_private, read_private,
+    Format, PrivateFolder, StoreError, manifest_sha256, manifests_in, place_of_private, read_private,
     write_release_once,
 };
 use chrysalis_table::{Counted, Knob, Remedy, Stopped, Watch};
@@ -42,16 +43,18 @@ pub(crate) fn no_ledger(name: &str) -> Error {
     Error::request(format!("there is no ledger {name}"), other_ledger())
 }
 
-/// A staged ledger is right if its last release is where it was to be.
-fn repair(folder: &PrivateFolder, name: &str, watch: &dyn Watch) -> Result<(), Error> {
-    match settled(folder)? {
+/// A staged ledger is right if its last release is there: where it was to be, or wherever it may have been moved.
+fn repair(folder: &PrivateFolder, (name, out): (&str, &Path), watch: &dyn Watch) -> Result<(), Error> {
+    match settled(folder, out)? {
         Staged::Nothing => {}
         Staged::WasPublished { number } => watch.note(&format!(
             "the last run ended after release {number} was written and before the ledger {name} said so: the ledger says so \
              now"
         )),
-        Staged::WasNot => watch.note(&format!(
-            "the last run ended before its release was written: the ledger {name} is as it was before that run"
+        Staged::WasNot { number, place } => watch.note(&format!(
+            "the last run ended before its release was written, or that was taken away since: release {number} is neither \
+             {place} nor beside the others. The ledger {name} is as it was before that run; a release {number} that turns up \
+             must not be handed out"
         )),
     }
     Ok(())
@@ -61,39 +64,38 @@ fn repair(folder: &PrivateFolder, name: &str, watch: &dyn Watch) -> Result<(), E
 enum Staged {
     Nothing,
     WasPublished { number: u64 },
-    WasNot,
+    WasNot { number: u64, place: String },
 }
 
-fn settled(folder: &PrivateFolder) -> Result<Staged, Error> {
+fn settled(folder: &PrivateFolder, out: &Path) -> Result<Staged, Error> {
     let next = folder.next();
     let Some(bytes) = read_private(&next)? else { return Ok(Staged::Nothing) };
     let staged = Ledger::decode(&bytes, &next.display().to_string())?;
-    match staged.last() {
-        Some(last) if manifest_sha256(Path::new(&last.folder)).as_ref() == Some(&last.manifest) => {
-            folder.settle()?;
-            Ok(Staged::WasPublished { number: last.number })
-        }
-        _ => {
-            folder.forget()?;
-            Ok(Staged::WasNot)
-        }
+    let Some(last) = staged.last() else {
+        folder.forget()?;
+        return Ok(Staged::Nothing);
+    };
+    let is_it = |place: &Path| manifest_sha256(place).as_ref() == Some(&last.manifest);
+    let number = last.number;
+    let is_near = || releases_near(&staged, folder.path(), out).iter().any(|(place, _)| is_it(place));
+    if is_it(Path::new(&last.folder)) || is_near() {
+        folder.settle()?;
+        return Ok(Staged::WasPublished { number });
     }
+    folder.forget()?;
+    Ok(Staged::WasNot { number, place: last.folder.clone() })
 }
 
-/// The releases that lie beside the new one, beside the ledger, and beside those that the ledger remembers: wherever one may
-/// be that the ledger should know.
+/// The releases that lie where the new one is to be and beside it, beside the ledger, and beside those that the ledger
+/// remembers: wherever one may be that the ledger should know.
 fn releases_near(ledger: &Ledger, file: &Path, out: &Path) -> Vec<(PathBuf, Manifest)> {
-    let folder = |path: &Path| {
-        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        parent.canonicalize().ok()
-    };
-    let mut known: Vec<PathBuf> = folder(out).into_iter().collect();
-    let mut near = manifests_beside(out);
     let recorded = ledger.releases().iter().map(|release| Path::new(&release.folder));
-    for place in std::iter::once(file).chain(recorded).filter_map(folder) {
+    let (mut known, mut near): (Vec<PathBuf>, Vec<_>) = (Vec::new(), Vec::new());
+    for path in [out, file].into_iter().chain(recorded) {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let Ok(place) = parent.canonicalize() else { continue };
         if !known.contains(&place) {
-            // Of a folder that is not there, everything is beside it.
-            near.extend(manifests_beside(&place.join("*")));
+            near.extend(manifests_in(parent));
             known.push(place);
         }
     }
@@ -148,7 +150,7 @@ impl OpenLedger {
         }
         let name = plan.file.display().to_string();
         let folder = PrivateFolder::lock(&file)?;
-        repair(&folder, &name, watch)?;
+        repair(&folder, (&name, out), watch)?;
         let known = read_private(folder.path())?.map(|bytes| Ledger::decode(&bytes, &name)).transpose()?;
         let is_new = known.is_none();
         let ledger = match known {
@@ -191,7 +193,7 @@ impl OpenLedger {
             Ok(Ok(manifest)) => manifest,
             failed => {
                 // Something may have failed after the release was there.
-                settled(&self.folder)?;
+                settled(&self.folder, out)?;
                 return Err(match failed {
                     Ok(Err(error)) => error.into(),
                     Err(stopped) => stopped.into(),

@@ -43,6 +43,64 @@ fn plain(month: usize, more: &str) -> String {
     format!("publish month-{month}.csv --quasi age,ward --sensitive disease --require l=3 --method anatomy {more}")
 }
 
+/// A ledger that does not know all releases gives people other values, or publishes them again.
+#[test]
+fn an_old_copy_of_a_ledger_is_refused_wherever_releases_show_it() {
+    let ground = tempfile::tempdir().unwrap();
+    let folder = ground.path();
+    let mut town = Town::new(37, 200);
+    for month in 1..=4 {
+        town.come(40);
+        town.write(&folder.join(format!("month-{month}.csv")));
+    }
+    run(folder, &publish(1, "")).expect(0);
+    run(folder, &publish(2, "")).expect(0);
+    let second = fs::read(folder.join("ledger")).unwrap();
+    run(folder, &publish(3, "")).expect(0);
+    let third = fs::read(folder.join("ledger")).unwrap();
+    // Another release 3, in the place of the first one.
+    put(&folder.join("ledger"), &second);
+    let before = hash(&folder.join("release-3/release.json"));
+    refuse(folder, &publish(3, "--force"), 2, "is older than the releases: it ends with release 2");
+    assert_eq!(hash(&folder.join("release-3/release.json")), before);
+    // Other columns are no other series.
+    let less = publish(4, "").replace("--quasi age,ward", "--quasi age");
+    refuse(folder, &less, 2, "is older than the releases: it ends with release 2");
+    // Many other things lie there.
+    for at in 0..1_200 {
+        fs::create_dir(folder.join(format!("a{at}"))).unwrap();
+    }
+    refuse(folder, &publish(4, ""), 2, "is older than the releases: it ends with release 2");
+    // Two releases that follow the same one.
+    fs::rename(folder.join("release-3"), ground.path().join("a1/release-3")).unwrap();
+    run(folder, &publish(3, "")).expect(0);
+    fs::rename(folder.join("a1/release-3"), folder.join("other")).unwrap();
+    refuse(folder, &publish(4, ""), 2, "the ledger ledger knows another release 3 of the series than ./other");
+    fs::remove_dir_all(folder.join("release-3")).unwrap();
+    put(&folder.join("ledger"), &third);
+    run(folder, &publish(4, "--force")).expect(0);
+}
+
+#[test]
+fn an_old_copy_of_a_ledger_publishes_nobody_again() {
+    let ground = tempfile::tempdir().unwrap();
+    let folder = ground.path();
+    let mut town = Town::new(41, 150);
+    for month in 1..=3 {
+        town.write(&folder.join(format!("month-{month}.csv")));
+        town.come(50);
+    }
+    run(folder, &once(1, "")).expect(0);
+    let first = fs::read(folder.join("once")).unwrap();
+    run(folder, &once(2, "")).expect(0);
+    put(&folder.join("once"), &first);
+    let words = "the ledger once does not know ./release-2, which shows the same columns";
+    refuse(folder, &once(3, ""), 2, words);
+    refuse(folder, &once(2, "--force"), 2, words);
+    fs::remove_file(folder.join("once")).unwrap();
+    refuse(folder, &once(3, ""), 2, "the ledger once does not know ./release-1, which shows the same columns");
+}
+
 /// Two names of one ledger are one ledger.
 #[test]
 fn a_link_to_a_ledger_is_that_ledger() {

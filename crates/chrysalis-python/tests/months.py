@@ -49,6 +49,26 @@ def restored(here: Path) -> ch.Made:
     return month(here, 3)
 
 
+def forked(here: Path) -> ch.Made:
+    """A third month, after two different second ones."""
+    month(here)
+    shutil.copy(here / "ledger", here / "old")
+    month(here, 2)
+    (here / "away").mkdir()
+    (here / "release-2").rename(here / "away" / "release-2")
+    shutil.copy(here / "old", here / "ledger")
+    month(here, 2)
+    (here / "away" / "release-2").rename(here / "other")
+    return month(here, 3)
+
+
+def forgotten(here: Path) -> ch.Made:
+    """The next month of people who are published once, whose ledger is gone."""
+    once(here)
+    (here / "ledger").unlink()
+    return once(here, 2)
+
+
 def damaged(here: Path) -> ch.Made:
     """The next month, with a ledger that has lost its last byte."""
     month(here)
@@ -82,6 +102,8 @@ CASES = [
     case("the ledger {name} is of another series", lambda here: (
         month(here), month(here / "x"), month(here, 2, series=here / "x" / "ledger")), "`series="),
     case("the ledger {name} is new", lambda here: (month(here), month(here, 2, series=here / "other")), "`series="),
+    case("the ledger {name} knows another release", forked, "`series="),
+    case("the ledger {name} does not know {folder}", forgotten, "`series="),
     case("the ledger {} would be part", lambda here: month(here, series=here / "release-1" / "ledger"), "`series`"),
     case("{name} is not a ledger", no_ledger, "the right file"),
     case("the ledger {name} is damaged", damaged, "the last good copy"),

@@ -102,31 +102,50 @@ fn releases_near(ledger: &Ledger, file: &Path, out: &Path) -> Vec<(PathBuf, Mani
     near
 }
 
-/// Every release of a series with these columns that lies near must be one that the ledger knows.
-fn check_beside(ledger: &Ledger, (name, file): (&str, &Path), out: &Path, attributes: &[&str]) -> Result<(), Error> {
+/// Every release of a series that lies near and follows one that the ledger knows, or has the same columns, must be one that
+/// the ledger knows. Where people are published once, so must every other release with these columns.
+fn check_near(
+    ledger: &Ledger,
+    (name, file): (&str, &Path),
+    out: &Path,
+    (attributes, only_new): (&[&str], bool),
+) -> Result<(), Error> {
     let is_alike = |manifest: &Manifest| {
         let has = |role| manifest.with_role(role).all(|attribute| attributes.contains(&attribute.name.as_str()));
-        manifest.series.is_some() && has(RoleName::Sensitive) && has(RoleName::Quasi)
+        manifest.with_role(RoleName::Sensitive).next().is_some() && has(RoleName::Sensitive) && has(RoleName::Quasi)
     };
-    for (folder, manifest) in releases_near(ledger, file, out).into_iter().filter(|(_, manifest)| is_alike(manifest)) {
+    let follows = |manifest: &Manifest| {
+        let previous = manifest.series.as_ref().and_then(|entry| entry.previous.as_ref());
+        ledger.releases().iter().find(|known| previous == Some(&known.manifest))
+    };
+    for (folder, manifest) in releases_near(ledger, file, out) {
+        let before = follows(&manifest);
+        if before.is_none() && !(is_alike(&manifest) && (only_new || manifest.series.is_some())) {
+            continue;
+        }
         let Some(hash) = manifest_sha256(&folder) else { continue };
         if ledger.releases().iter().any(|known| known.manifest == hash) {
             continue;
         }
-        let Some(entry) = &manifest.series else { continue };
-        let number = entry.number;
-        let follows = ledger.last().is_some_and(|last| entry.previous.as_ref() == Some(&last.manifest));
+        let number = manifest.series.as_ref().map_or(0, |entry| entry.number);
         let folder = folder.display();
-        let message = match ledger.last() {
-            Some(last) if follows => format!(
+        let message = match (ledger.last(), before) {
+            (Some(last), Some(before)) if last.number == before.number => format!(
                 "the ledger {name} is older than the releases: it ends with release {}, but {folder} is release {number} of \
                  the same series",
                 last.number
             ),
-            Some(_) => format!(
+            (_, Some(_)) => format!("the ledger {name} knows another release {number} of the series than {folder}"),
+            _ if only_new => format!(
+                "the ledger {name} does not know {folder}, which shows the same columns: whoever is in it would be published \
+                 again"
+            ),
+            (Some(_), None) => format!(
                 "the ledger {name} is of another series: it does not know {folder}, which is release {number} of one"
             ),
-            None => format!("the ledger {name} is new, but {folder} is release {number} of a series already"),
+            (None, None) => {
+                format!("the ledger {name} is new, but {folder} is release {number} of a series already")
+            }
         };
         let remedy = other_ledger()
             .words(", or keep series with the same columns in folders of their own, each with its ledger");
@@ -158,9 +177,7 @@ impl OpenLedger {
             None => Ledger::new(None, String::new(), String::new())?,
         };
         let attributes: Vec<&str> = recipe.attributes.iter().map(|attribute| attribute.name.as_str()).collect();
-        if !plan.only_new {
-            check_beside(&ledger, (&name, &plan.file), out, &attributes)?;
-        }
+        check_near(&ledger, (&name, folder.path()), out, (&attributes, plan.only_new))?;
         plan.ledger = Some(Arc::new(ledger));
         Ok(Some(OpenLedger { folder, name, is_new }))
     }

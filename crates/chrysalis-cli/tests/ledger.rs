@@ -43,6 +43,37 @@ fn plain(month: usize, more: &str) -> String {
     format!("publish month-{month}.csv --quasi age,ward --sensitive disease --require l=3 --method anatomy {more}")
 }
 
+/// The same people under other numbers would all be newcomers, in groups that can be intersected with those of before.
+#[test]
+fn people_are_known_by_one_column_only() {
+    let ground = tempfile::tempdir().unwrap();
+    let folder = ground.path();
+    Town::new(31, 200).write(&folder.join("month-1.csv"));
+    let text = fs::read_to_string(folder.join("month-1.csv")).unwrap();
+    let numbered = text.lines().enumerate().map(|(at, line)| match at {
+        0 => format!("{line},ssn\n"),
+        _ => format!("{line},s{}\n", 7 * at),
+    });
+    fs::write(folder.join("month-2.csv"), numbered.collect::<String>()).unwrap();
+    fs::create_dir(folder.join("apart")).unwrap();
+    let apart = |line: String| line.replace("--series once", "--series apart/once").replace("--out ", "--out apart/");
+    let other = |line: String| line.replace("--person id", "--person ssn");
+    run(folder, &publish(1, "")).expect(0);
+    run(folder, &apart(once(1, ""))).expect(0);
+    let told = refuse(folder, &other(publish(2, "")), 2, "the ledger ledger tells people apart by `id`, not by `ssn`");
+    assert!(told.stderr.contains("--person id"), "{told}");
+    refuse(folder, &apart(other(once(2, ""))), 2, "tells people apart by `id`, not by `ssn`");
+    // The same column with other numbers in it.
+    fs::write(folder.join("month-2.csv"), text.replace("\np", "\nq")).unwrap();
+    for line in [publish(2, ""), apart(once(2, ""))] {
+        let made = run(folder, &line.replace("--quiet", "")).expect(0);
+        assert!(made.stderr.contains("knows 200 persons, and none of them is in this table"), "{made}");
+    }
+    fs::write(folder.join("month-3.csv"), text).unwrap();
+    let made = run(folder, &publish(3, "").replace("--quiet", "")).expect(0);
+    assert!(!made.stderr.contains("none of them is in this table"), "{made}");
+}
+
 /// A ledger that does not know all releases gives people other values, or publishes them again.
 #[test]
 fn an_old_copy_of_a_ledger_is_refused_wherever_releases_show_it() {

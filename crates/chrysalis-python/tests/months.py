@@ -104,6 +104,8 @@ CASES = [
     case("the ledger {name} is new", lambda here: (month(here), month(here, 2, series=here / "other")), "`series="),
     case("the ledger {name} knows another release", forked, "`series="),
     case("the ledger {name} does not know {folder}", forgotten, "`series="),
+    case("the ledger {name} tells people apart", lambda here: (
+        month(here), month(here, 2, person="number", table=MONTH.assign(number=MONTH["person"]))), '`person="person"`'),
     case("the ledger {} would be part", lambda here: month(here, series=here / "release-1" / "ledger"), "`series`"),
     case("{name} is not a ledger", no_ledger, "the right file"),
     case("the ledger {name} is damaged", damaged, "the last good copy"),

@@ -176,6 +176,7 @@ impl OpenLedger {
             Some(ledger) => ledger,
             None => Ledger::new(None, String::new(), String::new())?,
         };
+        let ledger = ledger.of_person(&plan.person, &name)?;
         let attributes: Vec<&str> = recipe.attributes.iter().map(|attribute| attribute.name.as_str()).collect();
         check_near(&ledger, (&name, folder.path()), out, (&attributes, plan.only_new))?;
         plan.ledger = Some(Arc::new(ledger));

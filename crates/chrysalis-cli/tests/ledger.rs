@@ -209,6 +209,39 @@ fn a_release_that_was_not_finished_is_none() {
     assert!(!folder.join(".chrysalis-Stale1").exists());
 }
 
+/// What a ledger does not know, and nobody named, can be intersected all the same.
+#[test]
+fn releases_beside_that_nobody_looked_at_are_named() {
+    let ground = tempfile::tempdir().unwrap();
+    let folder = ground.path();
+    let mut town = Town::new(53, 200);
+    town.write(&folder.join("month-1.csv"));
+    town.come(5);
+    town.write(&folder.join("month-2.csv"));
+    run(folder, &plain(1, "--out first")).expect(0);
+    // Who is refused is not sent to a series, which would tell as much.
+    let told = refuse(folder, &plain(2, "--out second --after first --quiet"), 3, "");
+    assert!(!told.stderr.contains("series"), "{told}");
+    let made = run(folder, &publish(2, "").replace("--quiet", "")).expect(0);
+    let note = "./first looks like another release of the same table, and the ledger ledger does not know it";
+    assert!(made.stderr.contains(note) && made.stderr.contains("nothing is promised of the two together"), "{made}");
+    // The ledger's own releases are safe together.
+    town.write(&folder.join("month-3.csv"));
+    let made = run(folder, &publish(3, "").replace("--quiet", "")).expect(0);
+    assert!(made.stderr.contains(note) && !made.stderr.contains("./release-2 looks like"), "{made}");
+    // People of another town, judged beside one release of the first, and not beside another.
+    let text = fs::read_to_string(folder.join("month-2.csv")).unwrap();
+    let (header, rows) = text.split_once('\n').unwrap();
+    fs::write(folder.join("month-4.csv"), format!("{header}\n{}", rows.replace(",w", ",elsewhere"))).unwrap();
+    for name in ["release-2", "release-3"] {
+        fs::remove_dir_all(folder.join(name)).unwrap();
+    }
+    run(folder, &plain(4, "--out third")).expect(0);
+    let made = run(folder, &plain(4, "--out fourth --after first")).expect(0);
+    assert!(!made.stderr.contains("./first looks like"), "{made}");
+    assert!(made.stderr.contains("./third looks like another release of the same table, and was not judged"), "{made}");
+}
+
 /// People whose disease changed, where that is allowed: nobody says that an honest series broke its promise to them.
 #[test]
 fn a_series_with_changes_keeps_its_promise_to_the_audit() {

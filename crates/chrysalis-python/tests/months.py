@@ -149,7 +149,7 @@ CASES = [
     case("{} says that it is release {late}", lambda here: two(here, 1)[0].query(COUNT, others=two(here / "x", 2)),
          "one series"),
     # Releases that follow others without a ledger.
-    case("`{}` has no effect in a series", lambda here: month(here, after=[saved(here)]), "leave `after` out"),
+    case("nobody has worked out what a release of a series", lambda here: month(here, after=[saved(here)]), "`after`"),
     case("beside earlier releases, only tables", lambda here: after(here, person="patient_id", rows_known=True), "`after`"),
     case("nobody has worked out what releases", lambda here: after(
         here, method="shuffle", sensitive="cost", require="k=5", accept="disclosure"), '`method="generalize"`'),

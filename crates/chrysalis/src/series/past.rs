@@ -68,6 +68,11 @@ pub(crate) fn without_known(table: Table, plan: &SeriesPlan, watch: &dyn Watch) 
 }
 
 impl SeriesPlan {
+    /// Whether the ledger, as it was read, knows the release with this manifest.
+    pub fn knows(&self, sha256: &str) -> bool {
+        self.ledger.iter().flat_map(|ledger| ledger.releases()).any(|known| known.manifest == sha256)
+    }
+
     fn ledger(&self) -> Result<&Ledger, Error> {
         self.ledger.as_deref().ok_or_else(|| {
             let message =

@@ -285,6 +285,9 @@ fn earlier_releases_are_judged_by_what_they_show() {
     assert!(made.stdout.contains("0 persons may have been in 1 earlier release"), "{made}");
     // What has no effect, or cannot be judged.
     refuse(&publish(1, "--after first"), 2, "beside releases that its ledger does not know");
+    let once = plain(3, "--out fifth --after first --person id");
+    refuse(&format!("{once} --series once --only-new"), 2, "`only_new` and `after` do not go together");
+    refuse(&once, 2, "`person` says that somebody may have several");
     run(folder, &publish(1, "")).expect(0);
     refuse(&plain(3, "--out fifth --after release-1"), 2, "is a release of a series");
     refuse(&plain(3, "--out fifth --after first").replace("anatomy", "angel"), 2, "nobody has worked out");

@@ -150,14 +150,14 @@ CASES = [
          "one series"),
     # Releases that follow others without a ledger.
     case("nobody has worked out what a release of a series", lambda here: month(here, after=[saved(here)]), "`after`"),
-    case("beside earlier releases, only tables", lambda here: after(here, person="patient_id", rows_known=True), "`after`"),
+    case("`{}` and `{}` do not go together: one takes", lambda here: once(here, after=[saved(here)]), "`only_new`"),
+    case("beside earlier releases, only tables", lambda here: after(here, person="patient_id"), "leave `person` out"),
     case("nobody has worked out what releases", lambda here: after(
         here, method="shuffle", sensitive="cost", require="k=5", accept="disclosure"), '`method="generalize"`'),
     case("{name} is a release of a series", lambda here: (
         month(here), publish(after=[here / "release-1"])), '`series="FILE"`'),
     case("only releases with one sensitive column", lambda here: after(
         here, sensitive=["disease", "cost"], require=["disease:l=3"], accept="disclosure"), "help("),
-    case("only tables with one row per person", lambda here: after(here, person="patient_id"), "help("),
     case("releases of the form {form} cannot be judged", lambda here: after(here, earlier={
         "method": "shuffle", "sensitive": "cost", "require": "k=5", "accept": "disclosure"}), "help("),
     case("an earlier release does not show the sensitive column", lambda here: after(

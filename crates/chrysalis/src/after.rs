@@ -50,9 +50,25 @@ impl Draft {
             let remedy = Remedy::from("publish only people who are in none of them, and leave ").knob(Knob::After, "");
             return Err(Error::request(message, remedy.words(" out")));
         }
-        if self.rows_per_person.is_some() || self.rows_known.is_some() {
-            let message = "beside earlier releases, only tables with one row per person can be judged";
-            return Err(Error::request(message, Remedy::from("leave ").knob(Knob::After, "").words(" out")));
+        if series.is_some() {
+            let message = format!(
+                "`{}` and `{}` do not go together: one takes a column of people who may have several rows, the other only \
+                 tables with one row per person",
+                Knob::OnlyNew,
+                Knob::After
+            );
+            let remedy = Remedy::from("where everybody has one row, leave ").knob(Knob::OnlyNew, "").words(", ");
+            let remedy = remedy.knob(Knob::Series, "").words(" and ").knob(Knob::Person, "").words(" out");
+            return Err(Error::request(message, remedy));
+        }
+        if self.person.is_some() {
+            let message = format!(
+                "beside earlier releases, only tables with one row per person can be judged, and `{}` says that somebody may \
+                 have several",
+                Knob::Person
+            );
+            let remedy = Remedy::from("where everybody has one row, leave ").knob(Knob::Person, "").words(" out");
+            return Err(Error::request(message, remedy));
         }
         if !form.shape().may_follow {
             let forms = Form::ALL.iter().filter(|form| form.shape().may_follow).map(|form| form.name());

@@ -242,6 +242,19 @@ fn releases_beside_that_nobody_looked_at_are_named() {
     assert!(made.stderr.contains("./third looks like another release of the same table, and was not judged"), "{made}");
 }
 
+/// What earlier releases tell is judged by `publish` alone, so nothing else may seem to judge it.
+#[test]
+fn a_comparison_judges_nothing_beside_earlier_releases() {
+    let ground = tempfile::tempdir().unwrap();
+    let folder = ground.path();
+    Town::new(59, 100).write(&folder.join("month-1.csv"));
+    let spec = "input = 'month-1.csv'\nquasi = ['age', 'ward']\nsensitive = 'disease'\nafter = ['first']\n\n[release]\n\
+                method = 'anatomy'\nrequire = ['l=2']\n";
+    fs::write(folder.join("chrysalis.toml"), spec).unwrap();
+    refuse(folder, "compare chrysalis.toml --report report.html", 2, "`after` has no effect on a comparison");
+    assert!(!folder.join("report.html").exists());
+}
+
 /// People whose disease changed, where that is allowed: nobody says that an honest series broke its promise to them.
 #[test]
 fn a_series_with_changes_keeps_its_promise_to_the_audit() {

@@ -255,6 +255,27 @@ fn a_comparison_judges_nothing_beside_earlier_releases() {
     assert!(!folder.join("report.html").exists());
 }
 
+/// One table per release.
+#[test]
+fn a_release_is_evaluated_with_one_table() {
+    let ground = tempfile::tempdir().unwrap();
+    let folder = ground.path();
+    let mut town = Town::new(61, 150);
+    for month in 1..=2 {
+        town.write(&folder.join(format!("month-{month}.csv")));
+        run(folder, &publish(month, "")).expect(0);
+        town.come(10);
+    }
+    let line = "evaluate release-2 --microdata month-2.csv --queries 0 --worlds 0 --with release-1=";
+    refuse(
+        folder,
+        &format!("{line}month-2.csv --with ./release-1=month-1.csv"),
+        2,
+        "./release-1 is named with two tables, month-2.csv and month-1.csv",
+    );
+    run(folder, &format!("{line}month-1.csv --with ./release-1=month-1.csv")).expect(0);
+}
+
 /// People whose disease changed, where that is allowed: nobody says that an honest series broke its promise to them.
 #[test]
 fn a_series_with_changes_keeps_its_promise_to_the_audit() {

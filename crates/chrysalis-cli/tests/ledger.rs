@@ -63,6 +63,8 @@ fn people_are_known_by_one_column_only() {
     let told = refuse(folder, &other(publish(2, "")), 2, "the ledger ledger tells people apart by `id`, not by `ssn`");
     assert!(told.stderr.contains("--person id"), "{told}");
     refuse(folder, &apart(other(once(2, ""))), 2, "tells people apart by `id`, not by `ssn`");
+    let audit = "audit release-1 --microdata month-2.csv --person ssn --series ledger";
+    refuse(folder, audit, 2, "tells people apart by `id`, not by `ssn`");
     // The same column with other numbers in it.
     fs::write(folder.join("month-2.csv"), text.replace("\np", "\nq")).unwrap();
     for line in [publish(2, ""), apart(once(2, ""))] {

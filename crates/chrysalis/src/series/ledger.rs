@@ -109,16 +109,22 @@ impl Ledger {
         Ok(Ledger { head: Head { key, person, column, kind, m, releases, signatures, lives }, people: Vec::new() })
     }
 
-    /// The same ledger, for people who are told apart by this column.
+    /// Refuses another column than the one that tells people apart.
     ///
     /// LEAK: the same people under other numbers would all be taken for newcomers.
-    pub(super) fn of_person(mut self, column: &str, name: &str) -> Result<Ledger, Error> {
+    pub(crate) fn check_person(&self, column: &str, name: &str) -> Result<(), Error> {
         let known = &self.head.person;
-        if !known.is_empty() && known != column {
-            let message = format!("the ledger {name} tells people apart by `{known}`, not by `{column}`");
-            let remedy = Remedy::from("name the same column again with ").knob(Knob::Person, known);
-            return Err(Error::request(message, remedy.words(": by another one, everybody would be taken for new")));
+        if known.is_empty() || known == column {
+            return Ok(());
         }
+        let message = format!("the ledger {name} tells people apart by `{known}`, not by `{column}`");
+        let remedy = Remedy::from("name the same column again with ").knob(Knob::Person, known);
+        Err(Error::request(message, remedy.words(": by another one, everybody would be taken for new")))
+    }
+
+    /// The same ledger, for people who are told apart by this column.
+    pub(super) fn of_person(mut self, column: &str, name: &str) -> Result<Ledger, Error> {
+        self.check_person(column, name)?;
         column.clone_into(&mut self.head.person);
         Ok(self)
     }

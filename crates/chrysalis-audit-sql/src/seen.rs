@@ -5,6 +5,7 @@ use chrysalis_dialect::select::{Ctes, Rows};
 use chrysalis_release::{Cell, GROUPS, PERSONS, RoleName};
 
 use crate::frame::{Frame, call_min, column_of};
+use crate::series;
 
 /// Who sees the groups.
 #[derive(Clone, Copy)]
@@ -229,7 +230,7 @@ impl<'a> Seen<'a> {
         ctes.add("each_person", rows.item(persons, "persons").item(each, "rows_each"));
     }
 
-    /// Adds `sizes`: how many rows (or persons) every group has.
+    /// Adds `sizes`: how many rows (or persons) every group has; in a series, without counterfeits.
     pub(crate) fn add_sizes(&self, ctes: &mut Ctes) {
         let frame = self.frame;
         if frame.manifest.persons.is_some() {
@@ -243,6 +244,10 @@ impl<'a> Seen<'a> {
             return;
         }
         let rows = match self.sight {
+            Sight::Groups if frame.manifest.series.is_some() => {
+                series::add_people(frame, self.key(), ctes);
+                return;
+            }
             Sight::Groups => {
                 let key = frame.column("v", self.key());
                 frame.rows(&frame.people().name, "v").item(key.clone(), self.key()).group_by([key])

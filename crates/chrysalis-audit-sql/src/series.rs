@@ -57,54 +57,84 @@ fn missing(x: X) -> X {
     case(x.missing(), int(1), int(0))
 }
 
-/// Every group has a real row, shows no value twice, and counterfeits make up the difference between rows and values.
+/// Every group has a real row, shows its values equally often, and counterfeits make up the difference between rows and
+/// values.
 fn groups(frame: &Frame<'_>, id: &str, at: usize) -> Statement {
     let mut ctes = Ctes::default();
     let (own, people) = (frame.column("t", id), &frame.people().name);
     let zero = |rows: Rows, names: &[&str]| names.iter().fold(rows, |rows, name| rows.item(int(0), name));
     let rows = frame.rows(people, "t").item(own.clone(), id).item(count_rows(), "n_rows").group_by([own.clone()]);
-    let mut sides = vec![zero(rows, &["n_values", "most", "n_false"])];
+    let mut sides = vec![zero(rows, &["n_values", "n_shown", "least", "most", "n_false"])];
     // How often each value of a group is shown.
     let value = frame.column("t", &frame.attribute(at).name);
     let counted = frame.layout.values_of(at).filter(|_| frame.is_counted());
     let times = match counted {
-        Some(values) => frame
-            .rows(&values.name, "t")
-            .item(sum(frame.column("t", column_of(values, Cell::Count).unwrap_or(COUNT))), "n"),
+        Some(values) => {
+            let n = frame.column("t", column_of(values, Cell::Count).unwrap_or(COUNT));
+            frame.rows(&values.name, "t").item(sum(case(n.clone().greater(int(0)), n, int(0))), "n")
+        }
         None => frame.rows(people, "t").item(count_rows(), "n"),
     };
     ctes.add("times", times.item(own.clone(), id).group_by([own.clone(), value]));
     let n = || col("times.n");
     let rows = Rows::of("times").item(col(&format!("times.{id}")), id).item(int(0), "n_rows");
-    let rows = rows.item(sum(n()), "n_values").item(call_max(n()), "most").item(int(0), "n_false");
+    let rows = rows.item(count_rows(), "n_values").item(sum(n()), "n_shown").item(call_min(n()), "least");
+    let rows = rows.item(call_max(n()), "most").item(int(0), "n_false");
     sides.push(rows.group_by([col(&format!("times.{id}"))]));
     let count = frame.column("t", COUNT);
     let rows = frame.rows(COUNTERFEITS, "t").filter(Some(count.clone().greater(int(0)))).item(own.clone(), id);
-    let rows = zero(rows, &["n_rows", "n_values", "most"]).item(call_max(count), "n_false");
+    let rows = zero(rows, &["n_rows", "n_values", "n_shown", "least", "most"]).item(call_max(count), "n_false");
     sides.push(rows.group_by([own]));
     ctes.add_union("sides", sides);
     let of = |name: &str| col(&format!("sides.{name}"));
     let whole = |name: &str| or_zero(sum(of(name)));
     let rows = Rows::of("sides").item(of(id), id).item(whole("n_rows"), "n_rows");
-    let rows = rows.item(whole("n_values"), "n_values").item(whole("n_false"), "counterfeits");
-    ctes.add("groups_shown", rows.item(or_zero(call_max(of("most"))), "most").group_by([of(id)]));
+    let rows = rows.item(whole("n_values"), "n_values").item(whole("n_shown"), "n_shown");
+    let rows = rows.item(whole("n_false"), "counterfeits").item(whole("least"), "least");
+    ctes.add("groups_shown", rows.item(whole("most"), "most").group_by([of(id)]));
     let of = |name: &str| col(&format!("groups_shown.{name}"));
     // Where values stand beside rows, some of the rows are counterfeits'.
     let wrong = match counted {
-        Some(_) => any(vec![of("n_rows").eq(int(0)), (of("n_rows") + of("counterfeits")).differs(of("n_values"))]),
+        Some(_) => any(vec![of("n_rows").eq(int(0)), (of("n_rows") + of("counterfeits")).differs(of("n_shown"))]),
         None => of("n_rows").at_most(of("counterfeits")),
     };
-    let wrong = any(vec![wrong, of("most").greater(int(1)), of("n_values").less(int(least(frame)))]);
+    let is_even = all(vec![of("least").eq(of("most")), of("least").greater(int(0))]);
+    let wrong = any(vec![wrong, is_even.negated(), of("n_values").less(int(least(frame)))]);
     check(
         "check/series/groups",
         format!(
-            "every group has a row that is somebody's, and shows at least {} values, each once; counterfeits make up the \
-             difference to its rows. A row is a group of which that is not true.",
+            "every group has a row that is somebody's, and shows at least {} values, all equally often; counterfeits make up \
+             the difference to its rows. A row is a group of which that is not true.",
             least(frame)
         ),
         ctes,
-        columns_of("groups_shown", &[id, "n_rows", "n_values", "counterfeits", "most"]).filter(Some(wrong)),
+        columns_of("groups_shown", &[id, "n_rows", "n_values", "n_shown", "counterfeits", "least", "most"])
+            .filter(Some(wrong)),
     )
+}
+
+/// Adds `sizes`: how many people every group has, counterfeits not counted.
+pub(crate) fn add_people(frame: &Frame<'_>, id: &str, ctes: &mut Ctes) {
+    let (key, people) = (frame.column("v", id), &frame.people().name);
+    let side = |rows: Rows, n_rows: X, n_false: X, is_group: i64| {
+        rows.item(n_rows, "n_rows").item(n_false, "n_false").item(int(is_group), "is_group")
+    };
+    let keyed = |table: &str| frame.rows(table, "v").item(key.clone(), id);
+    let mut sides = vec![side(keyed(people), count_rows(), int(0), 1).group_by([key.clone()])];
+    let values = frame.with_role(RoleName::Sensitive).next().and_then(|at| frame.layout.values_of(at));
+    match values.filter(|_| frame.is_counted()) {
+        // Rows are people, and a group that only has values has nobody.
+        Some(values) => sides.push(side(keyed(&values.name), int(0), int(0), 1).group_by([key.clone()])),
+        None => {
+            let count = frame.column("v", COUNT);
+            let rows = keyed(COUNTERFEITS).filter(Some(count.clone().greater(int(0))));
+            sides.push(side(rows, int(0), call_min(count), 0).group_by([key.clone()]));
+        }
+    }
+    ctes.add_union("size_sides", sides);
+    let of = |name: &str| col(&format!("size_sides.{name}"));
+    let rows = Rows::of("size_sides").item(of(id), id).item(sum(of("n_rows")) - sum(of("n_false")), "size");
+    ctes.add("sizes", rows.group_by([of(id)]).having(sum(of("is_group")).greater(int(0))));
 }
 
 /// The number of values that is promised of every group.

@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod common;
+#[path = "common/town.rs"]
+mod town;
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -14,71 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use common::run;
-use sha2::{Digest, Sha256};
-
-/// A stream of numbers that is the same in every run.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % n
-    }
-}
-
-/// People who come and go: number, age, ward and disease.
-struct Town {
-    dice: Dice,
-    people: BTreeMap<u32, (u64, u64, u64)>,
-    next: u32,
-}
-
-impl Town {
-    fn new(seed: u64, n: u32) -> Town {
-        let mut town = Town { dice: Dice(seed), people: BTreeMap::new(), next: 0 };
-        town.come(n);
-        town
-    }
-
-    fn come(&mut self, n: u32) {
-        for _ in 0..n {
-            let person = (18 + self.dice.below(70), self.dice.below(9), self.dice.below(12));
-            self.people.insert(self.next, person);
-            self.next += 1;
-        }
-    }
-
-    fn leave(&mut self, n: u32) {
-        for _ in 0..n {
-            let there: Vec<u32> = self.people.keys().copied().collect();
-            let gone = there[self.dice.below(there.len() as u64) as usize];
-            self.people.remove(&gone);
-        }
-    }
-
-    fn write(&self, path: &Path) {
-        let mut text = "id,age,ward,disease\n".to_owned();
-        for (id, (age, ward, disease)) in &self.people {
-            writeln!(text, "p{id},{age},w{ward},d{disease}").unwrap();
-        }
-        fs::write(path, text).unwrap();
-    }
-
-    /// How many people are older than that and have this disease.
-    fn count(&self, age: u64, disease: u64) -> f64 {
-        self.people.values().filter(|person| person.0 > age && person.2 == disease).count() as f64
-    }
-}
-
-const ROLES: &str = "--quasi age,ward --sensitive disease --person id";
-
-fn publish(month: usize, more: &str) -> String {
-    format!("publish month-{month}.csv {ROLES} --require m=3 --series ledger --out release-{month} --quiet {more}")
-}
-
-fn hash(path: &Path) -> String {
-    Sha256::digest(fs::read(path).unwrap()).iter().map(|byte| format!("{byte:02x}")).collect()
-}
+use town::{Dice, ROLES, Town, hash, publish};
 
 #[test]
 fn months_are_published_audited_and_asked() {
@@ -349,7 +285,10 @@ fn earlier_releases_are_judged_by_what_they_show() {
     let made = run(folder, &plain(3, "--out fourth --after first").replace(" --quiet", "")).expect(0);
     assert!(made.stdout.contains("0 persons may have been in 1 earlier release"), "{made}");
     // What has no effect, or cannot be judged.
-    refuse(&publish(1, "--after first"), 2, "`after` has no effect in a series");
+    refuse(&publish(1, "--after first"), 2, "beside releases that its ledger does not know");
+    let once = plain(3, "--out fifth --after first --person id");
+    refuse(&format!("{once} --series once --only-new"), 2, "`only_new` and `after` do not go together");
+    refuse(&once, 2, "`person` says that somebody may have several");
     run(folder, &publish(1, "")).expect(0);
     refuse(&plain(3, "--out fifth --after release-1"), 2, "is a release of a series");
     refuse(&plain(3, "--out fifth --after first").replace("anatomy", "angel"), 2, "nobody has worked out");

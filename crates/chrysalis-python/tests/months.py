@@ -49,6 +49,26 @@ def restored(here: Path) -> ch.Made:
     return month(here, 3)
 
 
+def forked(here: Path) -> ch.Made:
+    """A third month, after two different second ones."""
+    month(here)
+    shutil.copy(here / "ledger", here / "old")
+    month(here, 2)
+    (here / "away").mkdir()
+    (here / "release-2").rename(here / "away" / "release-2")
+    shutil.copy(here / "old", here / "ledger")
+    month(here, 2)
+    (here / "away" / "release-2").rename(here / "other")
+    return month(here, 3)
+
+
+def forgotten(here: Path) -> ch.Made:
+    """The next month of people who are published once, whose ledger is gone."""
+    once(here)
+    (here / "ledger").unlink()
+    return once(here, 2)
+
+
 def damaged(here: Path) -> ch.Made:
     """The next month, with a ledger that has lost its last byte."""
     month(here)
@@ -82,6 +102,10 @@ CASES = [
     case("the ledger {name} is of another series", lambda here: (
         month(here), month(here / "x"), month(here, 2, series=here / "x" / "ledger")), "`series="),
     case("the ledger {name} is new", lambda here: (month(here), month(here, 2, series=here / "other")), "`series="),
+    case("the ledger {name} knows another release", forked, "`series="),
+    case("the ledger {name} does not know {folder}", forgotten, "`series="),
+    case("the ledger {name} tells people apart", lambda here: (
+        month(here), month(here, 2, person="number", table=MONTH.assign(number=MONTH["person"]))), '`person="person"`'),
     case("the ledger {} would be part", lambda here: month(here, series=here / "release-1" / "ledger"), "`series`"),
     case("{name} is not a ledger", no_ledger, "the right file"),
     case("the ledger {name} is damaged", damaged, "the last good copy"),
@@ -125,15 +149,15 @@ CASES = [
     case("{} says that it is release {late}", lambda here: two(here, 1)[0].query(COUNT, others=two(here / "x", 2)),
          "one series"),
     # Releases that follow others without a ledger.
-    case("`{}` has no effect in a series", lambda here: month(here, after=[saved(here)]), "leave `after` out"),
-    case("beside earlier releases, only tables", lambda here: after(here, person="patient_id", rows_known=True), "`after`"),
+    case("nobody has worked out what a release of a series", lambda here: month(here, after=[saved(here)]), "`after`"),
+    case("`{}` and `{}` do not go together: one takes", lambda here: once(here, after=[saved(here)]), "`only_new`"),
+    case("beside earlier releases, only tables", lambda here: after(here, person="patient_id"), "leave `person` out"),
     case("nobody has worked out what releases", lambda here: after(
         here, method="shuffle", sensitive="cost", require="k=5", accept="disclosure"), '`method="generalize"`'),
     case("{name} is a release of a series", lambda here: (
         month(here), publish(after=[here / "release-1"])), '`series="FILE"`'),
     case("only releases with one sensitive column", lambda here: after(
         here, sensitive=["disease", "cost"], require=["disease:l=3"], accept="disclosure"), "help("),
-    case("only tables with one row per person", lambda here: after(here, person="patient_id"), "help("),
     case("releases of the form {form} cannot be judged", lambda here: after(here, earlier={
         "method": "shuffle", "sensitive": "cost", "require": "k=5", "accept": "disclosure"}), "help("),
     case("an earlier release does not show the sensitive column", lambda here: after(

@@ -369,6 +369,7 @@ UNREACHABLE = {
             "`{name}` is not a sensitive column, but",
             "`{name}` is not a quasi column",
             "the quasi column `{name}` is in no quasi-identifier",
+            "only tables with one row per person can be judged",
         ],
         "the hall says it before",
     ),

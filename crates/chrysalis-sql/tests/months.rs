@@ -29,8 +29,12 @@ use sqlparser::parser::Parser;
 fn months(form: &str, n: usize, rng: &mut ChaCha20Rng) -> Months {
     loop {
         let kind = [Kind::Integer, Kind::Category, Kind::Integer][rng.random_range(0..3)];
-        let m = rng.random_range(2..4);
-        if let Some(made) = Months::random(form, (kind, m, n), rng) {
+        let mut require = vec![format!("m={}", rng.random_range(2..4))];
+        // Groups of more people show every value several times.
+        if rng.random_bool(0.5) {
+            require.push(format!("k={}", rng.random_range(4..6)));
+        }
+        if let Some(made) = Months::random(form, (kind, &require, n), rng) {
             return made;
         }
     }
@@ -66,17 +70,18 @@ fn holds(said: &AggregateAnswer, truth: Option<f64>, context: &dyn Fn() -> Strin
 
 #[test]
 fn the_truth_of_every_month_lies_inside_the_bounds() {
-    let (mut counterfeits, mut questions) = (0, 0);
+    let (mut counterfeits, mut questions, mut several) = (0, 0, 0);
     for seed in 0..chrysalis_testkit::sampled(40, 600) as u64 {
         let mut rng = rng(seed);
         let form = FORMS[seed as usize % 3];
         let made = months(form, 4, &mut rng);
         let open = opened(&made);
         counterfeits += made.counterfeits;
+        several += usize::from(made.times > 1);
         for _ in 0..10 {
             let at = rng.random_range(0..open.len());
             let world = &made.worlds[at];
-            let ask = Ask::random(world, 1, &mut rng);
+            let ask = Ask::random(world, 1, &mut rng).with_more(world);
             let sql = ask.sql(world).replace("FROM microdata", &format!("FROM microdata VERSION AS OF {}", at + 1));
             let mode = [EstimateMode::Even, EstimateMode::Learned][rng.random_range(0..2)];
             let Some(reply) = asked(&open, &sql, mode) else { continue };
@@ -92,7 +97,10 @@ fn the_truth_of_every_month_lies_inside_the_bounds() {
             }
         }
     }
-    assert!(counterfeits > 40 && questions > 500, "{counterfeits} counterfeits, {questions} questions");
+    let told =
+        format!("{counterfeits} counterfeits, {questions} questions, values shown several times in {several} series");
+    println!("{told}");
+    assert!(counterfeits > 40 && questions > 500 && several > 3, "{told}");
 }
 
 /// One aggregate of a question, in parentheses, about one month.
@@ -111,7 +119,7 @@ fn true_differences_between_months_lie_inside_the_bounds() {
         let open = opened(&made);
         for _ in 0..8 {
             let (a, b) = (rng.random_range(0..4), rng.random_range(0..4));
-            let mut ask = Ask::random(&made.worlds[a], 0, &mut rng);
+            let mut ask = Ask::random(&made.worlds[a], 0, &mut rng).with_more(&made.worlds[a]);
             ask.aggregates = vec![ask.aggregates[rng.random_range(0..ask.aggregates.len())]];
             let (x, y) = (inner(&ask, &made, a), inner(&ask, &made, b));
             let sql = format!("SELECT {x} - {y} AS d, 2 * {x} + {y} AS s, {x} / {y} AS q, ABS({y} - {x}) AS a");

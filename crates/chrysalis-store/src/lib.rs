@@ -34,10 +34,10 @@ pub use folder::{
 };
 pub use foreign::ForeignFormat;
 pub use input::{Input, Source};
-pub use private::{PrivateFolder, manifest_sha256, read_private};
+pub use private::{PrivateFolder, manifest_sha256, place_of_private, read_private};
 pub use release_in::{
-    manifests_beside, read_columns, read_columns_within, read_manifest, read_manifest_within, read_release,
-    read_release_within,
+    manifests_beside, manifests_in, read_columns, read_columns_within, read_manifest, read_manifest_within,
+    read_release, read_release_within,
 };
 pub use secret::{make_secret, read_secret};
 pub use shared::SharedFolder;

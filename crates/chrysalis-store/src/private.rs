@@ -40,6 +40,23 @@ pub fn read_private(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
     Ok(Some(bytes))
 }
 
+/// Where a private file really is: the next state takes the place of the file, and not that of a link to it.
+pub fn place_of_private(path: &Path) -> Result<PathBuf, StoreError> {
+    match fs::canonicalize(path) {
+        Ok(place) => Ok(place),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(StoreError::Io { action: "open", path: path.to_owned(), source: error })
+        }
+        Err(_) if path.is_symlink() => {
+            Err(StoreError::Private { path: path.to_owned(), problem: "it is a link to a file that is not there" })
+        }
+        Err(_) => {
+            let place = fs::canonicalize(parent_of(path)).ok().zip(path.file_name());
+            Ok(place.map_or_else(|| path.to_owned(), |(folder, name)| folder.join(name)))
+        }
+    }
+}
+
 /// SHA-256 of the manifest in a folder; `None` if there is no manifest that can be read.
 pub fn manifest_sha256(folder: &Path) -> Option<String> {
     // Limits are those of reading a manifest.
@@ -57,8 +74,9 @@ pub struct PrivateFolder {
 }
 
 impl PrivateFolder {
-    /// Locks the folder of a private file, and clears away what killed runs left behind.
+    /// Locks the folder of a private file, and clears away what killed runs left behind. Links are followed.
     pub fn lock(path: &Path) -> Result<PrivateFolder, StoreError> {
+        let path = &place_of_private(path)?;
         let folder = parent_of(path);
         let failed = |source| StoreError::Io { action: "open the folder of", path: path.to_owned(), source };
         let lock = File::open(&folder).map_err(failed)?;
@@ -72,6 +90,11 @@ impl PrivateFolder {
         }
         remove_abandoned(&folder);
         Ok(PrivateFolder { path: path.to_owned(), folder, lock })
+    }
+
+    /// Where the file is, whatever links led to it.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Where the next state of the file is staged.
@@ -126,6 +149,27 @@ mod tests {
         assert!(held.forget().is_err() && held.settle().is_err());
         assert_eq!(read_private(&path).unwrap().unwrap(), b"first");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing lies beside it");
+    }
+
+    /// Two names of one file have one future.
+    #[test]
+    fn what_a_link_leads_to_is_replaced_and_not_the_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link) = (folder.path().join("ledger"), folder.path().join("links"));
+        fs::create_dir(&link).unwrap();
+        std::os::unix::fs::symlink(&real, link.join("ledger")).unwrap();
+        let error = PrivateFolder::lock(&link.join("ledger")).unwrap_err();
+        assert!(error.to_string().ends_with("it is a link to a file that is not there"), "{error}");
+        for (path, bytes) in [(&real, b"first"), (&link.join("ledger"), b"again"), (&real, b"third")] {
+            let held = PrivateFolder::lock(path).unwrap();
+            held.stage(bytes).unwrap();
+            assert!(PrivateFolder::lock(&real).is_err(), "one run at a time");
+            held.settle().unwrap();
+            assert_eq!(held.path(), fs::canonicalize(&real).unwrap());
+            assert_eq!(read_private(&real).unwrap().unwrap(), bytes);
+            assert_eq!(read_private(&link.join("ledger")).unwrap().unwrap(), bytes);
+        }
+        assert!(link.join("ledger").is_symlink());
     }
 
     #[test]

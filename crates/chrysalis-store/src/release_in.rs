@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 
 use crate::folder::hex;
 use crate::limits::{Declared, check_rows};
+use crate::temporary::{is_our_name, parent_of};
 use crate::{Input, MANIFEST, StoreError, parts};
 
 /// Reads a release, verifying version, paths, hashes, columns and row counts.
@@ -106,17 +107,20 @@ pub(crate) fn manifest_bytes(folder: &Path, memory: Memory) -> Result<Vec<u8>, S
     Ok(bytes)
 }
 
-/// More entries than any folder of releases has.
-const BESIDE: usize = 1_000;
-
 /// The other releases in the folder that contains `out`. A folder whose manifest cannot be read is no release.
 pub fn manifests_beside(out: &Path) -> Vec<(PathBuf, Manifest)> {
-    let parent = out.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let own = fs::canonicalize(out).ok();
+    let mut others = manifests_in(&parent_of(out));
+    others.retain(|(folder, _)| fs::canonicalize(folder).ok() != own);
+    others
+}
+
+/// All releases in a folder, however much else is there. What a run has not finished is none.
+pub fn manifests_in(parent: &Path) -> Vec<(PathBuf, Manifest)> {
     let Ok(entries) = fs::read_dir(parent) else { return Vec::new() };
-    let is_other = |folder: &PathBuf| folder.is_dir() && fs::canonicalize(folder).ok() != own;
-    let mut folders: Vec<PathBuf> = entries.take(BESIDE).filter_map(|entry| Some(entry.ok()?.path())).collect();
-    folders.retain(is_other);
+    let finished = entries.flatten().filter(|entry| !is_our_name(&entry.file_name()));
+    let mut folders: Vec<PathBuf> = finished.map(|entry| entry.path()).collect();
+    folders.retain(|folder| fs::symlink_metadata(folder.join(MANIFEST)).is_ok());
     folders.sort_unstable();
     folders.into_iter().filter_map(|folder| read_manifest(&folder).ok().map(|manifest| (folder, manifest))).collect()
 }

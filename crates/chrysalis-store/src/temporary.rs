@@ -140,7 +140,7 @@ pub(crate) fn remove_abandoned(folder: &Path) {
 }
 
 /// Exactly the names that we give: `.chrysalis-notes.txt` is the user's own.
-fn is_our_name(name: &OsStr) -> bool {
+pub(crate) fn is_our_name(name: &OsStr) -> bool {
     let random = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
     random.is_some_and(|random| random.len() == N_RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }

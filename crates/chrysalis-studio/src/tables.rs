@@ -255,6 +255,8 @@ fn proposed(name: &str, table: &Table, base: &Draft) -> Result<Draft, Error> {
 fn check_handled(draft: &Draft) -> Result<(), Error> {
     let message = if draft.series.is_some() || draft.only_new.is_some() || draft.values_change.is_some() {
         "the studio makes no series of releases: every one of them needs the ledger of those before"
+    } else if draft.after.as_ref().is_some_and(|after| !after.is_empty()) {
+        "the studio does not judge a release beside earlier ones, which this recipe names"
     } else if draft.users_know().len() > 1 {
         "the studio has one list of columns that others may know, and this recipe has several"
     } else {

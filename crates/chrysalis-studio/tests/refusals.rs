@@ -183,6 +183,7 @@ fn a_recipe_of_a_series_is_refused_in_words() {
     std::fs::write(ground.path().join("patients.csv"), hospital(100)).unwrap();
     for (said, part) in [
         ("series = 'ledger'\nperson = 'patient_id'", "makes no series"),
+        ("after = ['release-1']", "does not judge a release beside earlier ones"),
         ("quasi_identifiers = [['age'], ['sex', 'age']]", "one list of columns"),
     ] {
         let spec = ground.path().join("chrysalis.toml");

@@ -1,18 +1,18 @@
 //! A release that follows others, of which the owner has nothing but what they show: is it safe beside them?
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use chrysalis_publish::{AfterFacts, Microdata, judge_after};
-use chrysalis_release::{Form, Release, View};
-use chrysalis_store::read_release_within;
+use chrysalis_release::{Form, Manifest, Release, View};
+use chrysalis_store::{manifest_sha256, read_release_within};
 use chrysalis_table::{Counted, Knob, Memory, Remedy, Watch};
 
 use crate::prepare::check_alike;
 use crate::report::AfterReport;
 use crate::series::SeriesPlan;
 use crate::words::counted;
-use crate::{Draft, Error, Fault, Recipe, catalogue};
+use crate::{Draft, Error, Fault, Recipe, catalogue, files};
 
 /// The releases that a new one is to follow.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +22,21 @@ pub(crate) struct Earlier {
     releases: Option<Arc<Vec<Release>>>,
 }
 
+impl Recipe {
+    /// The releases beside a new one that look like releases of the same table, and that nobody compared it with: those
+    /// that neither the ledger of its series knows nor `after` names.
+    pub fn unknown_beside(&self, out: &Path, manifest: &Manifest) -> Vec<PathBuf> {
+        let hashes: Vec<String> = self.earlier.folders.iter().filter_map(|folder| manifest_sha256(folder)).collect();
+        let is_unknown = |folder: &PathBuf| {
+            let knows = |hash: &String| self.series().is_some_and(|plan| plan.knows(hash)) || hashes.contains(hash);
+            manifest_sha256(folder).is_none_or(|hash| !knows(&hash))
+        };
+        let mut beside = files::releases_beside(out, manifest);
+        beside.retain(is_unknown);
+        beside
+    }
+}
+
 impl Draft {
     /// What is said of earlier releases.
     pub(crate) fn earlier(&self, form: Form, series: Option<&SeriesPlan>) -> Result<Earlier, Error> {
@@ -29,16 +44,31 @@ impl Draft {
         if folders.is_empty() {
             return Ok(Earlier::default());
         }
-        let out =
-            |message: String| Err(Error::request(message, Remedy::from("leave ").knob(Knob::After, "").words(" out")));
         if series.is_some_and(|series| !series.only_new) {
-            return out(format!(
-                "`{}` has no effect in a series, whose ledger remembers what was published",
-                Knob::After
-            ));
+            let message =
+                "nobody has worked out what a release of a series tells beside releases that its ledger does not know";
+            let remedy = Remedy::from("publish only people who are in none of them, and leave ").knob(Knob::After, "");
+            return Err(Error::request(message, remedy.words(" out")));
         }
-        if self.rows_per_person.is_some() || self.rows_known.is_some() {
-            return out("beside earlier releases, only tables with one row per person can be judged".to_owned());
+        if series.is_some() {
+            let message = format!(
+                "`{}` and `{}` do not go together: one takes a column of people who may have several rows, the other only \
+                 tables with one row per person",
+                Knob::OnlyNew,
+                Knob::After
+            );
+            let remedy = Remedy::from("where everybody has one row, leave ").knob(Knob::OnlyNew, "").words(", ");
+            let remedy = remedy.knob(Knob::Series, "").words(" and ").knob(Knob::Person, "").words(" out");
+            return Err(Error::request(message, remedy));
+        }
+        if self.person.is_some() {
+            let message = format!(
+                "beside earlier releases, only tables with one row per person can be judged, and `{}` says that somebody may \
+                 have several",
+                Knob::Person
+            );
+            let remedy = Remedy::from("where everybody has one row, leave ").knob(Knob::Person, "").words(" out");
+            return Err(Error::request(message, remedy));
         }
         if !form.shape().may_follow {
             let forms = Form::ALL.iter().filter(|form| form.shape().may_follow).map(|form| form.name());
@@ -115,12 +145,7 @@ fn refused(facts: AfterFacts, people: u64) -> Result<(), Error> {
             if above > 0 { "" } else { "of the people of the table, " }
         ));
     }
-    let remedy = Remedy::from(
-        "hand out the earlier release again, publish only people who are in none of them, or publish a \
-                               series from now on: ",
-    )
-    .knob(Knob::Require, "m=4")
-    .words(" with ")
-    .knob(Knob::Series, "FILE");
+    // LEAK: a series begins with a release of its own, which would tell as much beside the earlier ones.
+    let remedy = "hand out the earlier release again, or publish only people who are in none of them";
     Err(Error { fault: Fault::Infeasible, ..Error::request(told.join("; "), remedy) })
 }

@@ -278,7 +278,7 @@ pub static PRINCIPLES: &[PrincipleEntry] = &[
     ),
     principle(
         "m=4",
-        "m-invariance: everybody's group shows the same 4 or more values, each once, in every release of a series",
+        "m-invariance: everybody's group shows the same 4 or more values, all equally often, in every release of a series",
     ),
     principle("k-map=5", "at least 5 people of the population table under every group's labels (methods with labels)"),
     principle(

@@ -97,14 +97,14 @@ fn carried_out(
         let mut rng = seed.generator()?;
         let once = recipe.series.as_ref().filter(|plan| plan.only_new);
         let (table, left_out) = match once {
-            Some(plan) => series::without_known(table, plan)?,
+            Some(plan) => series::without_known(table, plan, watch)?,
             None => (table, 0),
         };
         // Everybody is known from now on, whatever is dropped at random.
         let all_new = once.map(|plan| (plan, table.clone()));
         let (table, followed) = match recipe.series.as_ref().filter(|plan| !plan.only_new) {
             Some(plan) => {
-                series::Followed::new(table, plan, recipe).map(|(table, followed)| (table, Some(followed)))?
+                series::Followed::new(table, plan, recipe, watch).map(|(table, followed)| (table, Some(followed)))?
             }
             None => (table, None),
         };

@@ -13,7 +13,7 @@ use chrysalis_dialect::select::{Ctes, Rows, without_repeated_names};
 use chrysalis_release::{Promise, Scope, Unit};
 
 use crate::counting::Counting;
-use crate::frame::{Frame, call_max, parts};
+use crate::frame::{Frame, call_max, call_min, parts};
 use crate::seen::{Seen, Sight};
 use crate::{Decides, Statement};
 
@@ -90,7 +90,7 @@ fn meaning(principle: &PrincipleSpec, word: &str, unit: &str, about: &str) -> St
         ),
         PrincipleSpec::OfPopulation(spec) => people::meaning(spec, word),
         PrincipleSpec::MInvariance { m } => format!(
-            "every {word} shows at least {m} values of `{about}`, each of them once. That people keep theirs from release to \
+            "every {word} shows at least {m} values of `{about}`, all equally often. That people keep theirs from release to \
              release shows only beside the other releases."
         ),
         PrincipleSpec::Beta { beta } => format!(
@@ -228,7 +228,7 @@ fn of_values(seen: &Seen<'_>, counting: &Counting<'_>, principle: &PrincipleSpec
             let (rows, decides) = spread::different(&mut ctes, seen, counting, *l, persons.is_some())?;
             Ok(Body { ctes, rows, decides })
         }
-        PrincipleSpec::MInvariance { m } => each_once(seen, counting, *m),
+        PrincipleSpec::MInvariance { m } => equally_often(seen, counting, *m),
         PrincipleSpec::FrequencyL { l } => share(seen, counting, (*l).recip_parts(), None, false),
         PrincipleSpec::OthersL { l } => share(seen, counting, (*l).recip_parts(), None, true),
         PrincipleSpec::AlphaK { alpha, k } => share(seen, counting, parts_of(alpha), Some(*k), false),
@@ -253,14 +253,14 @@ fn of_values(seen: &Seen<'_>, counting: &Counting<'_>, principle: &PrincipleSpec
     }
 }
 
-/// m: at least m values are shown, whether somebody has them or not, and none of them twice.
-fn each_once(seen: &Seen<'_>, counting: &Counting<'_>, m: u64) -> Written {
+/// m: at least m values are shown, whether somebody has them or not, and none of them more often than another.
+fn equally_often(seen: &Seen<'_>, counting: &Counting<'_>, m: u64) -> Written {
     let mut ctes = Ctes::default();
     seen.add_shown(&mut ctes, counting.at);
-    let (key, most) = (seen.key_of("shown"), call_max(col("shown.n")));
+    let (key, least, most) = (seen.key_of("shown"), call_min(col("shown.n")), call_max(col("shown.n")));
     let rows = Rows::of("shown").item(key.clone(), seen.key()).item(count_rows(), "n_values");
-    let rows = rows.item(most.clone(), "most").group_by([key]);
-    exactly(ctes, rows.having(count_rows().less(int(m)).or(most.greater(int(1)))))
+    let rows = rows.item(least.clone(), "least").item(most.clone(), "most").group_by([key]);
+    exactly(ctes, rows.having(count_rows().less(int(m)).or(most.differs(least))))
 }
 
 /// The numerator and denominator of one over a number.

@@ -1,6 +1,6 @@
 //! `evaluate` of several releases of a series: one line per release.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use chrysalis::words::{count, number};
@@ -17,6 +17,7 @@ pub(super) fn run(args: &EvaluateArgs, measures: &Measures, cli: &Cli) -> Result
     let own = (args.release.clone(), args.microdata.clone());
     let others = args.others.iter().map(|(folder, file)| (PathBuf::from(folder), file.display().to_string()));
     let pairs: Vec<(PathBuf, String)> = std::iter::once(own).chain(others).collect();
+    check_once(&pairs)?;
     let folders: Vec<PathBuf> = pairs.iter().map(|(folder, _)| folder.clone()).collect();
     let mut worth = SeriesWorth::default();
     for folder in in_order(&folders, args.memory.unwrap_or_default())? {
@@ -29,6 +30,19 @@ pub(super) fn run(args: &EvaluateArgs, measures: &Measures, cli: &Cli) -> Result
     phases.finish();
     Report::flattened(blocks(&worth), &worth)?.print(cli.output)?;
     Ok(ExitCode::from(DONE))
+}
+
+/// Every release was made from one table.
+fn check_once(pairs: &[(PathBuf, String)]) -> Result<(), Failure> {
+    let place = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    for (at, (folder, file)) in pairs.iter().enumerate() {
+        let is_same = |(known, other): &&(PathBuf, String)| place(known) == place(folder) && other != file;
+        if let Some((_, other)) = pairs[..at].iter().find(is_same) {
+            let message = format!("{} is named with two tables, {other} and {file}", folder.display());
+            return Err(Failure::bad_input(message, "name each release once, with the table that it was made from"));
+        }
+    }
+    Ok(())
 }
 
 fn blocks(worth: &SeriesWorth) -> Vec<String> {

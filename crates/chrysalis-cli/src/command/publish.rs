@@ -66,22 +66,25 @@ fn told(
         phases.note("made with --seed: anybody who knows the seed can undo the randomness. For experiments only.");
     }
     report.notes.iter().for_each(|note| phases.note(note));
-    // Releases of a series may be intersected, people who are published once are in no other, and what follows others was
-    // judged beside them.
-    let others = if recipe.series().is_some() || report.after.is_some() {
-        Vec::new()
-    } else {
-        files::releases_beside(&args.out, manifest)
-    };
-    for other in others {
-        phases.note(&format!(
-            "{} looks like another release of the same table. Anybody who gets both can intersect them, and with \
-             every further release more people are left with a single value. Check them together: chrysalis audit {} \
-             --with {}",
-            other.display(),
-            args.out.display(),
-            other.display()
-        ));
+    for other in recipe.unknown_beside(&args.out, manifest) {
+        let other = other.display();
+        phases.note(&match (recipe.series(), &report.after) {
+            (Some(plan), _) => format!(
+                "{other} looks like another release of the same table, and the ledger {} does not know it. Anybody who gets \
+                 both can intersect them: nothing is promised of the two together. Hand out one of them only",
+                plan.file.display()
+            ),
+            (None, Some(_)) => format!(
+                "{other} looks like another release of the same table, and was not judged beside this one. Name it too: \
+                 --after {other}"
+            ),
+            (None, None) => format!(
+                "{other} looks like another release of the same table. Anybody who gets both can intersect them, and with \
+                 every further release more people are left with a single value. Check them together: chrysalis audit {} \
+                 --with {other}",
+                args.out.display(),
+            ),
+        });
     }
     let summary = Summary { recipe, report: &report, manifest };
     Report::flattened(summary.blocks(), &report)?.print(cli.output)?;

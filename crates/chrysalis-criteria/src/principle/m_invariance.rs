@@ -5,7 +5,8 @@ use chrysalis_table::SaCounts;
 use super::{Limit, Principle, Sensitive};
 use crate::{Laws, PrincipleSpec};
 
-/// m-invariance: a person's group shows the same m or more sensitive values, each once, in every release of a series.
+/// m-invariance: a person's group shows the same m or more sensitive values, all equally often, in every release of a
+/// series.
 ///
 /// # Guarantees
 /// Whoever intersects any number of releases is no surer of anybody's value than 1/m.
@@ -26,7 +27,7 @@ pub(super) struct MInvariance {
 }
 
 impl Principle for MInvariance {
-    /// Two groups with one value in common show it twice once they are merged.
+    /// Two groups with one value in common show it more often than others once they are merged.
     fn laws(&self) -> Laws {
         Laws { monotone: false, scale_free: false }
     }

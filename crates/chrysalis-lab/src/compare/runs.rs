@@ -35,6 +35,15 @@ pub struct Run {
 /// The runs of a draft, checked against the columns of its table before a row is read: those it lists, or a default set
 /// that shows what the methods are like. `command` spells how a door would publish one of them.
 pub fn runs(draft: &Draft, header: &[String], command: &dyn Fn(&Run) -> String) -> Result<Vec<Run>, Error> {
+    if draft.after.as_ref().is_some_and(|after| !after.is_empty()) {
+        let message = format!(
+            "`{}` has no effect on a comparison: its releases are never handed out, so what they tell beside earlier ones is \
+             not judged",
+            Knob::After
+        );
+        let remedy = Remedy::from("leave ").knob(Knob::After, "").words(" out, and name it when you publish");
+        return Err(Error::request(message, remedy));
+    }
     let listed = draft.compare.as_ref().map_or(&[][..], |compare| &compare.runs);
     let entries = if listed.is_empty() { usual(draft)? } else { listed.to_vec() };
     let mut runs = Vec::new();

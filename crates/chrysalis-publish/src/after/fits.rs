@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use chrysalis_release::view::{CodedColumn, Field, Label, Labels};
 use chrysalis_release::{Detail, RoleName, View};
-use chrysalis_table::{Code, Column, Kind, Value, Watch};
+use chrysalis_table::{Code, Column, Domain, Kind, Value, Watch, folded};
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
@@ -146,10 +146,19 @@ fn is_covered(label: &Label, field: &Field, value: Option<&Value>) -> bool {
     }
 }
 
-/// The sensitive values that a group shows, and how often.
+/// The sensitive values that a group shows, and how often. Words that look alike are one value.
 pub(super) fn values(view: &View, group: usize) -> BTreeMap<String, u64> {
     let Some(values) = view.sensitive().next().and_then(|field| view.values(field)) else { return BTreeMap::new() };
     let of = values.group(group);
-    let text = |code: &Code| values.domain.text(*code).into_owned();
-    of.codes.iter().map(text).zip(of.counts.iter().map(|&count| u64::from(count))).collect()
+    let mut shown = BTreeMap::new();
+    for (&code, &count) in of.codes.iter().zip(of.counts) {
+        *shown.entry(look(&values.domain, code)).or_default() += u64::from(count);
+    }
+    shown
+}
+
+/// How a value is written here.
+pub(super) fn look(domain: &Domain, code: Code) -> String {
+    let text = domain.text(code);
+    if domain.kind().has_distances() { text.into_owned() } else { folded(&text).into_owned() }
 }

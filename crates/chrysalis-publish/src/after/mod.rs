@@ -12,7 +12,7 @@ use chrysalis_table::Watch;
 
 use crate::{Microdata, PublishError};
 use fits::{Fitting, Kinds};
-use worlds::{Cell, Part};
+use worlds::{Cell, Part, Told};
 
 /// What earlier releases and a new one tell together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -42,7 +42,7 @@ pub fn judge_after(
         fitting.push(Fitting::new(data, view)?.all(&kinds, watch));
     }
     let mut parts = Parts::new(releases, &fitting, watch);
-    let limit = limit(require);
+    let (limit, ordinary) = (Limit::of(require), ordinary(data));
     let mut facts = AfterFacts::default();
     // Step 3.
     let left_over = left_over(releases, &fitting, &kinds);
@@ -60,26 +60,28 @@ pub fn judge_after(
         let is_open = is_crowded || n_with_strangers > 1 && left[1..].iter().any(|left| *left > 0);
         let shown = |&(release, group): &(usize, usize)| fits::values(&releases[release], group);
         let shown: Vec<BTreeMap<String, u64>> = groups.iter().map(shown).collect();
-        let largest_alone = shown.iter().filter_map(worlds::largest).max();
-        let limit = limit.or(largest_alone).unwrap_or_else(|| Rational::from_integer(1));
-        let shares: Option<Vec<(u64, Rational)>> = match worlds::even_share(&shown) {
+        let told: Option<Vec<Told>> = match worlds::even_share(&shown) {
             _ if is_open => None,
             // Step 4.
-            Some(share) => Some(vec![(people, share)]),
+            Some(share) => {
+                let has_other = shown.iter().flat_map(BTreeMap::keys).any(|value| !ordinary.contains(value));
+                let most_other = if has_other { share } else { Rational::from_integer(0) };
+                Some(vec![Told { people, most: share, most_other, alone: share }])
+            }
             // Step 5.
             None => {
                 let place: BTreeMap<(usize, usize), usize> = groups.iter().copied().zip(0..).collect();
                 let cells = cells(&place, &members, (&fitting, &left_over), &kinds);
-                cells.and_then(|cells| Part { shown: &shown, cells: &cells }.shares(watch))
+                cells.and_then(|cells| Part { shown: &shown, cells: &cells, ordinary: &ordinary }.shares(watch))
             }
         };
         // Step 6.
-        match shares {
+        match told {
             None => facts.open += people,
-            Some(shares) => {
-                for (people, share) in shares {
-                    facts.above += if share > limit { people } else { 0 };
-                    facts.largest = facts.largest.max(Some(share));
+            Some(told) => {
+                for told in told {
+                    facts.above += if limit.is_below(&told) { told.people } else { 0 };
+                    facts.largest = facts.largest.max(Some(told.most));
                 }
             }
         }
@@ -124,14 +126,50 @@ fn check_forms(data: &Microdata, releases: &[View]) -> Result<(), PublishError> 
     Ok(())
 }
 
-/// The largest share that a requirement allows.
-fn limit(require: &[Requirement]) -> Option<Rational> {
-    let share = |required: &Requirement| match required.principle {
-        PrincipleSpec::FrequencyL { l } => Some(l.recip()),
-        PrincipleSpec::AlphaK { alpha, .. } => Some(alpha),
-        _ => None,
+/// The largest shares that requirements allow.
+#[derive(Clone, Copy, Default)]
+struct Limit {
+    of_all: Option<Rational>,
+    /// The same for values that are not ordinary; others may have any share.
+    of_others: Option<Rational>,
+}
+
+impl Limit {
+    fn of(require: &[Requirement]) -> Limit {
+        let least = |share: &dyn Fn(&PrincipleSpec) -> Option<Rational>| {
+            require.iter().filter_map(|required| share(&required.principle)).min()
+        };
+        let of_all = least(&|principle| match principle {
+            PrincipleSpec::FrequencyL { l } => Some(l.recip()),
+            PrincipleSpec::AlphaK { alpha, .. } => Some(*alpha),
+            _ => None,
+        });
+        let of_others = least(&|principle| match principle {
+            PrincipleSpec::OthersL { l } => Some(l.recip()),
+            _ => None,
+        });
+        Limit { of_all, of_others }
+    }
+
+    /// Where nothing bounds shares, nobody may have a larger one than one of the person's own groups gives.
+    fn is_below(self, told: &Told) -> bool {
+        match (self.of_all, self.of_others) {
+            (None, None) => told.most > told.alone,
+            (all, others) => {
+                all.is_some_and(|limit| told.most > limit) || others.is_some_and(|limit| told.most_other > limit)
+            }
+        }
+    }
+}
+
+/// The ordinary values, as [`fits::values`] writes them.
+fn ordinary(data: &Microdata) -> BTreeSet<String> {
+    let of_column = |column: crate::SensitiveColumn<'_>| {
+        let codes = (0..).zip(column.ordinary()).filter(|(_, is_ordinary)| **is_ordinary);
+        let domain = column.column().domain();
+        codes.map(|(code, _)| fits::look(domain, code)).collect::<Vec<_>>()
     };
-    require.iter().filter_map(share).min()
+    data.sensitive_columns().flat_map(of_column).collect()
 }
 
 /// For every release and group, how many more rows it has than people who fit it.

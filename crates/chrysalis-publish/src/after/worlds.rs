@@ -22,13 +22,25 @@ pub(super) struct Cell {
 pub(super) struct Part<'a> {
     pub(super) shown: &'a [BTreeMap<String, u64>],
     pub(super) cells: &'a [Cell],
+    pub(super) ordinary: &'a BTreeSet<String>,
+}
+
+/// What all worlds together tell of some people.
+pub(super) struct Told {
+    pub(super) people: u64,
+    /// The largest share of a value.
+    pub(super) most: Rational,
+    /// The largest share of a value that is not ordinary.
+    pub(super) most_other: Rational,
+    /// The largest share that a value has in one of their own groups.
+    pub(super) alone: Rational,
 }
 
 /// How many people of each cell have no value yet.
 type State = Vec<u16>;
 
 /// The largest share of a value in one group.
-pub(super) fn largest(values: &BTreeMap<String, u64>) -> Option<Rational> {
+fn largest(values: &BTreeMap<String, u64>) -> Option<Rational> {
     let most = *values.values().max()?;
     Some(Rational::new(most, values.values().sum()))
 }
@@ -47,9 +59,8 @@ fn divisor(one: u128, other: u128) -> u128 {
 }
 
 impl Part<'_> {
-    /// For every cell of known people, how many they are and the largest share of a value; `None` where worlds cannot be
-    /// counted, or there are none.
-    pub(super) fn shares(&self, watch: &dyn Watch) -> Option<Vec<(u64, Rational)>> {
+    /// What is told of every cell of known people; `None` where worlds cannot be counted, or there are none.
+    pub(super) fn shares(&self, watch: &dyn Watch) -> Option<Vec<Told>> {
         if self.cells.len() > MAX_CELLS {
             return None;
         }
@@ -77,7 +88,7 @@ impl Part<'_> {
         let n_worlds = *ways[values.len()].get(&none)?;
         // Backwards: the ways to go on from a state, and with them the people of every cell who have a value.
         let mut after: BTreeMap<State, u128> = BTreeMap::from([(none, 1)]);
-        let mut most = vec![0_u128; self.cells.len()];
+        let (mut most, mut most_other) = (vec![0_u128; self.cells.len()], vec![0_u128; self.cells.len()]);
         for (at, value) in values.iter().enumerate().rev() {
             let (mut before, mut having) = (BTreeMap::new(), vec![0_u128; self.cells.len()]);
             for (state, n) in &ways[at] {
@@ -97,20 +108,31 @@ impl Part<'_> {
                     before.insert(state.clone(), onwards);
                 }
             }
-            most.iter_mut().zip(having).for_each(|(most, having)| *most = (*most).max(having));
+            let raise = |most: &mut [u128]| {
+                most.iter_mut().zip(&having).for_each(|(most, &having)| *most = (*most).max(having));
+            };
+            raise(&mut most);
+            if !self.ordinary.contains(*value) {
+                raise(&mut most_other);
+            }
             after = before;
         }
-        let share = |(cell, most): (&Cell, &u128)| {
+        let share = |cell: &Cell, most: u128| {
             let all = n_worlds.checked_mul(u128::from(cell.people))?;
-            let common = divisor(*most, all);
-            let (most, all) = (*most / common, all / common);
+            let common = divisor(most, all);
+            let (most, all) = (most / common, all / common);
             // A share that needs more digits is rounded up.
             let shift = (128 - all.leading_zeros()).saturating_sub(62);
             let more = u128::from(shift > 0);
-            let share = Rational::new(u64::try_from((most >> shift) + more).ok()?, u64::try_from(all >> shift).ok()?);
-            Some((cell.people, share))
+            Some(Rational::new(u64::try_from((most >> shift) + more).ok()?, u64::try_from(all >> shift).ok()?))
         };
-        self.cells.iter().zip(&most).filter(|(cell, _)| cell.is_known).map(share).collect()
+        let told = |(cell, (most, most_other)): (&Cell, (&u128, &u128))| {
+            let (most, most_other) = (share(cell, *most)?, share(cell, *most_other)?);
+            let alone = cell.groups.iter().filter_map(|&group| largest(&self.shown[group])).max()?;
+            Some(Told { people: cell.people, most, most_other, alone })
+        };
+        let cells = self.cells.iter().zip(most.iter().zip(&most_other));
+        cells.filter(|(cell, _)| cell.is_known).map(told).collect()
     }
 
     /// All ways to choose who has a value, cell by cell, so that every group has as many as it shows: how many of each cell,

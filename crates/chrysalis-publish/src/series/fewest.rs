@@ -21,7 +21,12 @@ pub(super) fn fill_up(
             bucket.groups += 1;
             bucket.fill(family, newcomers);
             if bucket.len() == before {
-                return Err(infeasible((m, k), before, name));
+                let people = people(before);
+                let reason = format!(
+                    "the groups of {people} must show the same values of `{name}` as before, and there are not enough \
+                     newcomers with these values to make them {k}"
+                );
+                return Err(infeasible((m, k), reason));
             }
         }
     }
@@ -64,7 +69,15 @@ pub(super) fn gather(
         // Only newcomers may get a signature with more values.
         let may_join = |bucket: &&Bucket| bucket.len() > 0 && !bucket.has_past;
         let Some((_, other)) = divided.buckets.iter().filter(may_join).map(of_bucket).min() else {
-            return Err(infeasible((m, k), len, name));
+            let (people, others) = (people(len), divided.buckets.iter().any(|bucket| bucket.len() as u64 >= k));
+            let beside = match others {
+                true => format!(", and no larger groups show all of their values of `{name}`"),
+                false => String::new(),
+            };
+            let reason = format!(
+                "{people} with no former values to keep can be in no group, because nobody else is left with whom they would be {k}{beside}"
+            );
+            return Err(infeasible((m, k), reason));
         };
         let others: Vec<(Code, Vec<u32>)> =
             family.values(other).to_vec().into_iter().zip(divided.emptied(other)).collect();
@@ -96,14 +109,14 @@ impl Divided {
     }
 }
 
-fn infeasible((m, k): (u64, u64), len: usize, name: &str) -> PublishError {
-    let people = if len == 1 { "1 person".to_owned() } else { format!("{len} people") };
+fn people(n: usize) -> String {
+    if n == 1 { "1 person".to_owned() } else { format!("{n} people") }
+}
+
+fn infeasible((m, k): (u64, u64), reason: String) -> PublishError {
     PublishError::Infeasible {
         principle: format!("m={m} with k={k}"),
-        reason: format!(
-            "the groups of {people} must show the same values of `{name}` as before, and there are not enough newcomers \
-             with these values to make them {k}"
-        ),
+        reason,
         possible: None,
         instead: Remedy::from("leave these people out, or ask for less with ").knob(Knob::Require, ""),
     }

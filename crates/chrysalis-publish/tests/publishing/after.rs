@@ -3,7 +3,7 @@
 use chrysalis_criteria::Rational;
 use chrysalis_publish::method::{Anatomy, Generalize, Method, Permute};
 use chrysalis_publish::partitioner::{Mondrian, Nearby};
-use chrysalis_publish::{Job, Microdata, Partitioner, judge_after};
+use chrysalis_publish::{Job, Microdata, Partition, Partitioner, judge_after};
 use chrysalis_release::View;
 use chrysalis_table::{Column, Table, Unwatched};
 use chrysalis_testkit::required;
@@ -45,8 +45,8 @@ fn groups(view: &View) -> Vec<(Vec<i64>, [u64; 3])> {
     (0..view.groups.len()).map(group).collect()
 }
 
-/// The largest share of a value of everybody, over all worlds that fit all groups, one by one.
-fn shares(people: &[i64], groups: &[(Vec<i64>, [u64; 3])]) -> Vec<Rational> {
+/// The share of every value of everybody, over all worlds that fit all groups, one by one.
+fn shares(people: &[i64], groups: &[(Vec<i64>, [u64; 3])]) -> Vec<[Rational; 3]> {
     let (mut having, mut n_worlds, mut world) = (vec![[0_u64; 3]; people.len()], 0_u64, vec![0_usize; people.len()]);
     loop {
         let value = |who: &i64| world[people.iter().position(|known| known == who).unwrap()];
@@ -61,7 +61,15 @@ fn shares(people: &[i64], groups: &[(Vec<i64>, [u64; 3])]) -> Vec<Rational> {
         world[..at].fill(0);
         world[at] += 1;
     }
-    having.iter().map(|having| Rational::new(*having.iter().max().unwrap(), n_worlds)).collect()
+    having.iter().map(|having| having.map(|n| Rational::new(n, n_worlds))).collect()
+}
+
+/// The largest share of a value in one of somebody's own groups.
+fn alone(who: i64, groups: &[(Vec<i64>, [u64; 3])]) -> Rational {
+    let own = groups.iter().filter(|(members, _)| members.contains(&who));
+    let largest =
+        |(members, counts): &(Vec<i64>, [u64; 3])| Rational::new(*counts.iter().max().unwrap(), members.len() as u64);
+    own.map(largest).max().unwrap()
 }
 
 fn people(ids: &[(i64, usize)], from: usize, to: usize) -> Vec<Row> {
@@ -77,6 +85,7 @@ proptest! {
         come in 0usize..3,
         seed in 0u64..1000,
         is_again in any::<bool>(),
+        require in prop::sample::select(vec!["l=1.5", "others-l=1.5", "distinct-l=1"]),
     ) {
         let ids: Vec<Row> = values.iter().enumerate().map(|(who, value)| (who as i64 * 10, *value)).collect();
         let old = people(&ids, 0, ids.len() - come.min(ids.len() - 3));
@@ -89,10 +98,18 @@ proptest! {
         let shares = shares(&ids, &all);
         let is_new = |who: &i64| new.iter().any(|(known, _)| known == who);
         let limit = Rational::new(2, 3);
-        let expected = ids.iter().zip(&shares).filter(|(who, share)| is_new(who) && **share > limit).count() as u64;
-        let facts = judge_after(&table(&new), &required(&specs(&["l=1.5"])), &[after, before], &Unwatched).unwrap();
+        // Values that half of the table has are ordinary.
+        let is_ordinary = [0, 1, 2].map(|value| 2 * new.iter().filter(|row| row.1 == value).count() >= new.len());
+        let is_above = |(who, shares): &(i64, [Rational; 3])| match require {
+            "l=1.5" => shares.iter().any(|share| *share > limit),
+            "others-l=1.5" => (0..3).any(|value| !is_ordinary[value] && shares[value] > limit),
+            _ => shares.iter().any(|share| *share > alone(*who, &all)),
+        };
+        let people: Vec<(i64, [Rational; 3])> = ids.iter().copied().zip(shares).collect();
+        let expected = people.iter().filter(|person| is_new(&person.0) && is_above(person)).count() as u64;
+        let facts = judge_after(&table(&new), &required(&specs(&[require])), &[after, before], &Unwatched).unwrap();
         prop_assert_eq!(facts.open, 0, "everybody can be counted");
-        prop_assert_eq!(facts.above, expected, "{:?} {:?}", shares, all);
+        prop_assert_eq!(facts.above, expected, "{} {:?} {:?}", require, people, all);
         let known = new.iter().filter(|(who, _)| old.iter().any(|(known, _)| known == who)).count() as u64;
         prop_assert!(facts.known >= known);
     }
@@ -118,6 +135,40 @@ fn equal_groups_and_one_who_came_are_noticed() {
         let apart = judge_after(&table(&away), &require, &[one(&away), one(&old)], &Unwatched).unwrap();
         assert_eq!((apart.known, apart.above, apart.open), (0, 0, 0), "{form}");
     }
+}
+
+/// Two of four people show flu and gout, the others have the same ordinary value; then each of them stands with one of the
+/// others. That gives flu and gout away, and the limit of those who were certain before is no limit for anybody else.
+#[test]
+fn a_homogeneous_group_is_no_licence_for_its_neighbours() {
+    let people: Vec<Row> = vec![(1, 0), (2, 1), (3, 2), (4, 2)];
+    let in_pairs = |rows: [u32; 4], method: &dyn Method| {
+        published(&people, method, &Partition::new(rows.to_vec(), &[2, 2]), "k=2", 3).unwrap()
+    };
+    for method in [&Anatomy as &dyn Method, &Permute] {
+        let views = || [in_pairs([0, 2, 1, 3], method), in_pairs([0, 1, 2, 3], method)];
+        for require in ["distinct-l=2", "others-l=2", "k=2"] {
+            let facts = judge_after(&table(&people), &required(&specs(&[require])), &views(), &Unwatched).unwrap();
+            let told = (facts.known, facts.above, facts.open);
+            assert_eq!(told, (4, 2, 0), "{} {require}: {facts:?}", method.form());
+        }
+    }
+}
+
+/// `HIV` and `hiv` are one disease: that somebody has one of the two, nobody knows which, leaves no doubt.
+#[test]
+fn words_that_look_alike_are_one_value() {
+    let words = Column::texts("s", ["HIV", "hiv", "flu", "gout", "asthma", "ulcer"].into_iter());
+    let data = plain(Table::new(vec![Column::integers("q", &[1, 2, 3, 4, 5, 6]), words]), &["q"], Some("s"));
+    let require = required(&specs(&["l=2"]));
+    let groups = |rows: [u32; 6]| {
+        let (how, mut rng) = (Partition::new(rows.to_vec(), &[4, 2]), rng(1));
+        let made = Job::new(&data, &require, &how, &mut rng, &Unwatched).run(&Anatomy).unwrap();
+        View::open(&made.release).unwrap()
+    };
+    let views = [groups([0, 1, 4, 5, 2, 3]), groups([0, 1, 2, 3, 4, 5])];
+    let facts = judge_after(&data, &require, &views, &Unwatched).unwrap();
+    assert_eq!((facts.above, facts.open, facts.largest), (2, 0, Some(Rational::from_integer(1))), "{facts:?}");
 }
 
 /// The same release again tells nothing new.

@@ -260,6 +260,21 @@ fn counterfeits_do_not_count_as_people() {
     }
 }
 
+/// Of a newcomer for whom there is no group, nobody says that groups showed anything before.
+#[test]
+fn newcomers_without_a_group_are_refused_in_words_of_their_own() {
+    let rows: [Row; 4] = [(0, 1, "a"), (1, 2, "b"), (2, 3, "a"), (3, 4, "b")];
+    let mut memory = Memory::default();
+    memory.publish_under(&["m=2", "k=2"], &Anatomy, &rows, (&VALUES[..2], false, 1)).unwrap();
+    let next: Vec<Row> = rows.into_iter().chain([(4, 5, "c")]).collect();
+    let alone = memory.publish_under(&["m=2", "k=2"], &Anatomy, &next, (&VALUES[..4], false, 1)).unwrap_err();
+    assert_eq!(
+        alone.to_string(),
+        "cannot reach m=2 with k=2: 1 person with no former values to keep can be in no group, because nobody else is left \
+         with whom they would be 2, and no larger groups show all of their values of `s`"
+    );
+}
+
 /// Every form shows what the groups are, counts counterfeits, and passes the audit; and two months later as well.
 #[test]
 fn all_forms_show_counterfeits_and_pass_the_audit() {

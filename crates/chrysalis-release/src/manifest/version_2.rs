@@ -61,9 +61,9 @@ pub(super) struct Wire {
     /// groups says nothing about who has which value. Needs the feature `transparent`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     transparent: bool,
-    /// Present where the release belongs to a series: every group shows m or more values, each once, and a person's group
-    /// shows the same ones in all its releases. Values that nobody has are counterfeit, and counted by group in a table of
-    /// their own. Needs the feature `series`.
+    /// Present where the release belongs to a series: every group shows m or more values, all equally often, and a
+    /// person's group shows the same ones in all its releases. Values that nobody has are counterfeit, and counted by group
+    /// in a table of their own. Needs the feature `series`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     series: Option<SeriesEntry>,
     /// The risks that the owner accepted by name: `disclosure`, or `identifying=` and a column. Needs the feature `accepted`.

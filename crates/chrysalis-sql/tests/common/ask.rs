@@ -118,10 +118,24 @@ impl Ask {
         Ask { condition, aggregates, keys }
     }
 
+    /// The same question with further functions, of which rewriting and learning know less.
+    pub(crate) fn with_more(mut self, world: &World) -> Ask {
+        let sensitive = world.sensitive();
+        self.aggregates.extend([("count distinct", Some(sensitive)), ("count distinct", Some(0))]);
+        if matches!(world.cols[sensitive].kind, Kind::Integer | Kind::Real) {
+            self.aggregates.extend(["median", "stddev_pop", "stddev_samp"].map(|function| (function, Some(sensitive))));
+        }
+        self
+    }
+
     pub(crate) fn sql(&self, world: &World) -> String {
         let name = |col: &usize| world.cols[*col].name.to_owned();
         let aggregates = self.aggregates.iter().enumerate().map(|(at, (function, col))| {
-            format!("{function}({}) AS x{at}", col.as_ref().map_or_else(|| "*".to_owned(), name))
+            let (function, distinct) = match *function {
+                "count distinct" => ("count", "distinct "),
+                function => (function, ""),
+            };
+            format!("{function}({distinct}{}) AS x{at}", col.as_ref().map_or_else(|| "*".to_owned(), name))
         });
         let selected: Vec<String> = self.keys.iter().map(name).chain(aggregates).collect();
         let mut sql = format!("SELECT {} FROM microdata", selected.join(", "));

@@ -19,6 +19,8 @@ pub(crate) struct Months {
     pub(crate) worlds: Vec<World>,
     pub(crate) releases: Vec<Release>,
     pub(crate) counterfeits: u64,
+    /// How often the values of a group are shown at most.
+    pub(crate) times: u64,
 }
 
 /// What an owner remembers, by the names of people and values.
@@ -30,13 +32,17 @@ struct Memory {
 
 impl Months {
     /// `None` where the first month cannot be published: one value is too frequent. Many people leave and few come, so
-    /// that counterfeits are needed.
-    pub(crate) fn random(form: &str, (kind, m, months): (Kind, u64, usize), rng: &mut ChaCha20Rng) -> Option<Months> {
+    /// that counterfeits are needed; `require` may name more than an m.
+    pub(crate) fn random(
+        form: &str,
+        (kind, require, months): (Kind, &[String], usize),
+        rng: &mut ChaCha20Rng,
+    ) -> Option<Months> {
         let pool = World::random(rng, 60, 1, kind, 0.0);
         let mut there: Vec<usize> = (0..rng.random_range(10..24)).collect();
         let mut next = there.len();
         let mut memory = Memory::default();
-        let mut made = Months { worlds: Vec::new(), releases: Vec::new(), counterfeits: 0 };
+        let mut made = Months { worlds: Vec::new(), releases: Vec::new(), counterfeits: 0, times: 0 };
         for number in 1..=months {
             if number > 1 {
                 for _ in 0..rng.random_range(1..6) {
@@ -50,8 +56,10 @@ impl Months {
             }
             let rows = there.iter().map(|&row| pool.rows[row].clone()).collect();
             let world = World { rows, groups: Vec::new(), cols: pool.cols.clone(), n_buckets: 1 };
-            let (release, counterfeits) = memory.publish(form, (&pool, &world, &there), (m, number as u64), rng)?;
+            let (release, (counterfeits, times)) =
+                memory.publish(form, (&pool, &world, &there), (require, number as u64), rng)?;
             made.counterfeits += counterfeits;
+            made.times = made.times.max(times);
             made.worlds.push(world);
             made.releases.push(release);
         }
@@ -64,9 +72,9 @@ impl Memory {
         &mut self,
         form: &str,
         (pool, world, there): (&World, &World, &[usize]),
-        (m, number): (u64, u64),
+        (require, number): (&[String], u64),
         rng: &mut ChaCha20Rng,
-    ) -> Option<(Release, u64)> {
+    ) -> Option<(Release, (u64, u64))> {
         let method: &dyn Method = match form {
             "anatomy" => &Anatomy,
             "permute" => &Permute,
@@ -90,7 +98,7 @@ impl Memory {
             takes_changes: false,
             entry: SeriesEntry { number, previous: (number > 1).then(|| "0".repeat(64)) },
         };
-        let require = vec![format!("m={m}").parse().unwrap()];
+        let require: Vec<_> = require.iter().map(|text| text.parse().unwrap()).collect();
         let outcome = Job::new(&data, &require, &Nobody, rng, &Unwatched).after(&past).run(method).ok()?;
         let groups = outcome.series.unwrap();
         let texts = |codes: &Vec<Code>| codes.iter().map(|&code| domain.text(code).into_owned()).collect::<Vec<_>>();
@@ -103,6 +111,7 @@ impl Memory {
                 }
             }
         }
-        Some((outcome.release, groups.facts.counterfeits))
+        let times = groups.times.iter().copied().max().unwrap_or(1);
+        Some((outcome.release, (groups.facts.counterfeits, u64::from(times))))
     }
 }

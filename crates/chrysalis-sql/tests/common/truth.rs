@@ -86,11 +86,23 @@ pub(crate) fn answer<'a>(ask: &Ask, rows: impl Iterator<Item = &'a Row> + Clone)
         if *function == "count" {
             return Some(values.len() as f64);
         }
-        let numbers: Vec<f64> = values.into_iter().map(Val::number).collect();
-        let sum: f64 = numbers.iter().sum();
-        (!numbers.is_empty()).then(|| match *function {
+        if *function == "count distinct" {
+            let mut texts: Vec<String> = values.into_iter().map(Val::text).collect();
+            texts.sort_unstable();
+            texts.dedup();
+            return Some(texts.len() as f64);
+        }
+        let mut numbers: Vec<f64> = values.into_iter().map(Val::number).collect();
+        numbers.sort_by(f64::total_cmp);
+        let (sum, n) = (numbers.iter().sum::<f64>(), numbers.len());
+        let squares = || numbers.iter().map(|number| (number - sum / n as f64).powi(2)).sum::<f64>();
+        let is_defined = n > usize::from(*function == "stddev_samp");
+        is_defined.then(|| match *function {
+            "median" => (numbers[(n - 1) / 2] + numbers[n / 2]) / 2.0,
+            "stddev_pop" => (squares() / n as f64).sqrt(),
+            "stddev_samp" => (squares() / (n - 1) as f64).sqrt(),
             "sum" => sum,
-            "avg" => sum / numbers.len() as f64,
+            "avg" => sum / n as f64,
             "min" => numbers.iter().copied().fold(f64::INFINITY, f64::min),
             "max" => numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max),
             function => panic!("no function {function}"),

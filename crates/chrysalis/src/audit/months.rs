@@ -13,6 +13,7 @@ use crate::{Error, Evidence, files};
 
 /// What the ledger of a series knows, to be compared with releases. It is not repaired.
 pub struct KnownLedger {
+    name: String,
     ledger: Ledger,
     hash: Box<dyn Fn(&str) -> PersonHash + Sync + Send>,
 }
@@ -33,7 +34,7 @@ impl KnownLedger {
             let message = format!("the ledger {name} is of people who are published once, and follows nobody");
             return Err(Error::request(message, crate::series::other_ledger()));
         }
-        Ok(KnownLedger { hash: Box::new(ledger.hasher()?), ledger })
+        Ok(KnownLedger { name, hash: Box::new(ledger.hasher()?), ledger })
     }
 }
 
@@ -76,6 +77,9 @@ pub(super) fn audit(release: &Release, with: &Evidence<'_>, watch: &dyn Watch) -
         months.push(Month { name, release, sha256: hash(at + 1), people });
     }
     let Some(known) = with.ledger else { return Ok(Some(audit_series(&months, None, watch)?)) };
+    if let Some(person) = with.person {
+        known.ledger.check_person(person, &known.name)?;
+    }
     let manifests: Vec<&str> = known.ledger.releases().iter().map(|release| release.manifest.as_str()).collect();
     let of = |person: &str| known.ledger.signatures_of(&(known.hash)(person));
     let lives = KnownLives { releases: &manifests, signatures: known.ledger.signatures().unwrap_or(&[]), of: &of };

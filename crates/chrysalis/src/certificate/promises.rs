@@ -47,9 +47,9 @@ pub(super) fn plain(promise: &Promise, manifest: &Manifest) -> String {
             "Every {group} has at least {l} different values of {column}. How frequent each of them is, this does not say."
         ),
         PrincipleSpec::MInvariance { m } => format!(
-            "Every {group} shows at least {m} different values of {column}, each once, some of which nobody may have; and a \
-             person's {group} shows the same ones in every release of the series. Only with the other releases can this be \
-             checked."
+            "Every {group} shows at least {m} different values of {column}, all equally often, some of which nobody may have; \
+             and a person's {group} shows the same ones in every release of the series. Only with the other releases can \
+             this be checked."
         ),
         PrincipleSpec::EntropyL { l } => format!(
             "The values of {column} in every {group} are spread at least as evenly as {} equally frequent ones (measured \

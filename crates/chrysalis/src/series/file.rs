@@ -5,14 +5,16 @@
 //! 3. The next ledger takes the place of the ledger.
 //!
 //! A run that finds a staged ledger was preceded by one that ended between 1 and 3. Whether the release is there, with
-//! that very manifest, says which of the two ledgers is right.
+//! that very manifest, says which of the two ledgers is right. It may have been moved since, so it is looked for wherever
+//! releases of the series lie.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use chrysalis_release::{Manifest, Release, RoleName};
 use chrysalis_store::{
-    Format, PrivateFolder, StoreError, manifest_sha256, manifests_beside, read_private, write_release_once,
+    Format, PrivateFolder, StoreError, manifest_sha256, manifests_in, place_of_private, read_private,
+    write_release_once,
 };
 use chrysalis_table::{Counted, Knob, Remedy, Stopped, Watch};
 
@@ -41,16 +43,18 @@ pub(crate) fn no_ledger(name: &str) -> Error {
     Error::request(format!("there is no ledger {name}"), other_ledger())
 }
 
-/// A staged ledger is right if its last release is where it was to be.
-fn repair(folder: &PrivateFolder, name: &str, watch: &dyn Watch) -> Result<(), Error> {
-    match settled(folder)? {
+/// A staged ledger is right if its last release is there: where it was to be, or wherever it may have been moved.
+fn repair(folder: &PrivateFolder, (name, out): (&str, &Path), watch: &dyn Watch) -> Result<(), Error> {
+    match settled(folder, out)? {
         Staged::Nothing => {}
         Staged::WasPublished { number } => watch.note(&format!(
             "the last run ended after release {number} was written and before the ledger {name} said so: the ledger says so \
              now"
         )),
-        Staged::WasNot => watch.note(&format!(
-            "the last run ended before its release was written: the ledger {name} is as it was before that run"
+        Staged::WasNot { number, place } => watch.note(&format!(
+            "the last run ended before its release was written, or that was taken away since: release {number} is neither \
+             {place} nor beside the others. The ledger {name} is as it was before that run; a release {number} that turns up \
+             must not be handed out"
         )),
     }
     Ok(())
@@ -60,70 +64,88 @@ fn repair(folder: &PrivateFolder, name: &str, watch: &dyn Watch) -> Result<(), E
 enum Staged {
     Nothing,
     WasPublished { number: u64 },
-    WasNot,
+    WasNot { number: u64, place: String },
 }
 
-fn settled(folder: &PrivateFolder) -> Result<Staged, Error> {
+fn settled(folder: &PrivateFolder, out: &Path) -> Result<Staged, Error> {
     let next = folder.next();
     let Some(bytes) = read_private(&next)? else { return Ok(Staged::Nothing) };
     let staged = Ledger::decode(&bytes, &next.display().to_string())?;
-    match staged.last() {
-        Some(last) if manifest_sha256(Path::new(&last.folder)).as_ref() == Some(&last.manifest) => {
-            folder.settle()?;
-            Ok(Staged::WasPublished { number: last.number })
-        }
-        _ => {
-            folder.forget()?;
-            Ok(Staged::WasNot)
-        }
+    let Some(last) = staged.last() else {
+        folder.forget()?;
+        return Ok(Staged::Nothing);
+    };
+    let is_it = |place: &Path| manifest_sha256(place).as_ref() == Some(&last.manifest);
+    let number = last.number;
+    let is_near = || releases_near(&staged, folder.path(), out).iter().any(|(place, _)| is_it(place));
+    if is_it(Path::new(&last.folder)) || is_near() {
+        folder.settle()?;
+        return Ok(Staged::WasPublished { number });
     }
+    folder.forget()?;
+    Ok(Staged::WasNot { number, place: last.folder.clone() })
 }
 
-/// The releases that lie beside the new one, beside the ledger, and beside those that the ledger remembers: wherever one may
-/// be that the ledger should know.
+/// The releases that lie where the new one is to be and beside it, beside the ledger, and beside those that the ledger
+/// remembers: wherever one may be that the ledger should know.
 fn releases_near(ledger: &Ledger, file: &Path, out: &Path) -> Vec<(PathBuf, Manifest)> {
-    let folder = |path: &Path| {
-        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        parent.canonicalize().ok()
-    };
-    let mut known: Vec<PathBuf> = folder(out).into_iter().collect();
-    let mut near = manifests_beside(out);
     let recorded = ledger.releases().iter().map(|release| Path::new(&release.folder));
-    for place in std::iter::once(file).chain(recorded).filter_map(folder) {
+    let (mut known, mut near): (Vec<PathBuf>, Vec<_>) = (Vec::new(), Vec::new());
+    for path in [out, file].into_iter().chain(recorded) {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let Ok(place) = parent.canonicalize() else { continue };
         if !known.contains(&place) {
-            // Of a folder that is not there, everything is beside it.
-            near.extend(manifests_beside(&place.join("*")));
+            near.extend(manifests_in(parent));
             known.push(place);
         }
     }
     near
 }
 
-/// Every release of a series with these columns that lies near must be one that the ledger knows.
-fn check_beside(ledger: &Ledger, (name, file): (&str, &Path), out: &Path, attributes: &[&str]) -> Result<(), Error> {
+/// Every release of a series that lies near and follows one that the ledger knows, or has the same columns, must be one that
+/// the ledger knows. Where people are published once, so must every other release with these columns.
+fn check_near(
+    ledger: &Ledger,
+    (name, file): (&str, &Path),
+    out: &Path,
+    (attributes, only_new): (&[&str], bool),
+) -> Result<(), Error> {
     let is_alike = |manifest: &Manifest| {
         let has = |role| manifest.with_role(role).all(|attribute| attributes.contains(&attribute.name.as_str()));
-        manifest.series.is_some() && has(RoleName::Sensitive) && has(RoleName::Quasi)
+        manifest.with_role(RoleName::Sensitive).next().is_some() && has(RoleName::Sensitive) && has(RoleName::Quasi)
     };
-    for (folder, manifest) in releases_near(ledger, file, out).into_iter().filter(|(_, manifest)| is_alike(manifest)) {
+    let follows = |manifest: &Manifest| {
+        let previous = manifest.series.as_ref().and_then(|entry| entry.previous.as_ref());
+        ledger.releases().iter().find(|known| previous == Some(&known.manifest))
+    };
+    for (folder, manifest) in releases_near(ledger, file, out) {
+        let before = follows(&manifest);
+        if before.is_none() && !(is_alike(&manifest) && (only_new || manifest.series.is_some())) {
+            continue;
+        }
         let Some(hash) = manifest_sha256(&folder) else { continue };
         if ledger.releases().iter().any(|known| known.manifest == hash) {
             continue;
         }
-        let Some(entry) = &manifest.series else { continue };
-        let number = entry.number;
-        let follows = ledger.last().is_some_and(|last| entry.previous.as_ref() == Some(&last.manifest));
+        let number = manifest.series.as_ref().map_or(0, |entry| entry.number);
         let folder = folder.display();
-        let message = match ledger.last() {
-            Some(last) if follows => format!(
+        let message = match (ledger.last(), before) {
+            (Some(last), Some(before)) if last.number == before.number => format!(
                 "the ledger {name} is older than the releases: it ends with release {}, but {folder} is release {number} of \
                  the same series",
                 last.number
             ),
-            Some(_) => format!(
+            (_, Some(_)) => format!("the ledger {name} knows another release {number} of the series than {folder}"),
+            _ if only_new => format!(
+                "the ledger {name} does not know {folder}, which shows the same columns: whoever is in it would be published \
+                 again"
+            ),
+            (Some(_), None) => format!(
                 "the ledger {name} is of another series: it does not know {folder}, which is release {number} of one"
             ),
-            None => format!("the ledger {name} is new, but {folder} is release {number} of a series already"),
+            (None, None) => {
+                format!("the ledger {name} is new, but {folder} is release {number} of a series already")
+            }
         };
         let remedy = other_ledger()
             .words(", or keep series with the same columns in folders of their own, each with its ledger");
@@ -137,25 +159,26 @@ impl OpenLedger {
     /// release is to be.
     pub fn open(recipe: &mut Recipe, out: &Path, watch: &dyn Watch) -> Result<Option<OpenLedger>, Error> {
         let Some(plan) = &mut recipe.series else { return Ok(None) };
+        let file = place_of_private(&plan.file)?;
         // LEAK: everything in the folder of a release is published.
         let place = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        if place(&plan.file).starts_with(place(out)) {
+        let real = place_of_private(out).unwrap_or_else(|_| out.to_owned());
+        if place(&plan.file).starts_with(place(out)) || file.starts_with(real) {
             let message = format!("the ledger {} would be part of the release", plan.file.display());
             return Err(Error::request(message, Remedy::from("name another place with ").knob(Knob::Series, "")));
         }
         let name = plan.file.display().to_string();
-        let folder = PrivateFolder::lock(&plan.file)?;
-        repair(&folder, &name, watch)?;
-        let known = read_private(&plan.file)?.map(|bytes| Ledger::decode(&bytes, &name)).transpose()?;
+        let folder = PrivateFolder::lock(&file)?;
+        repair(&folder, (&name, out), watch)?;
+        let known = read_private(folder.path())?.map(|bytes| Ledger::decode(&bytes, &name)).transpose()?;
         let is_new = known.is_none();
         let ledger = match known {
             Some(ledger) => ledger,
             None => Ledger::new(None, String::new(), String::new())?,
         };
+        let ledger = ledger.of_person(&plan.person, &name)?;
         let attributes: Vec<&str> = recipe.attributes.iter().map(|attribute| attribute.name.as_str()).collect();
-        if !plan.only_new {
-            check_beside(&ledger, (&name, &plan.file), out, &attributes)?;
-        }
+        check_near(&ledger, (&name, folder.path()), out, (&attributes, plan.only_new))?;
         plan.ledger = Some(Arc::new(ledger));
         Ok(Some(OpenLedger { folder, name, is_new }))
     }
@@ -188,7 +211,7 @@ impl OpenLedger {
             Ok(Ok(manifest)) => manifest,
             failed => {
                 // Something may have failed after the release was there.
-                settled(&self.folder)?;
+                settled(&self.folder, out)?;
                 return Err(match failed {
                     Ok(Err(error)) => error.into(),
                     Err(stopped) => stopped.into(),

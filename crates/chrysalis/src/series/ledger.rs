@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use chrysalis_table::Remedy;
+use chrysalis_table::{Knob, Remedy};
 use hmac::{Hmac, KeyInit, Mac};
 use rand::TryRng;
 use rand::rngs::SysRng;
@@ -39,6 +39,9 @@ impl fmt::Debug for Ledger {
 #[serde(deny_unknown_fields)]
 pub(super) struct Head {
     key: String,
+    /// The column that tells people apart; empty in a ledger of a version that did not say.
+    #[serde(default)]
+    person: String,
     /// The sensitive column, and what its values are; empty where people are published once only.
     pub(super) column: String,
     pub(super) kind: String,
@@ -102,7 +105,28 @@ impl Ledger {
         SysRng.try_fill_bytes(&mut key).map_err(failed)?;
         let key = key.iter().map(|byte| format!("{byte:02x}")).collect();
         let (releases, signatures, lives) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Ledger { head: Head { key, column, kind, m, releases, signatures, lives }, people: Vec::new() })
+        let person = String::new();
+        Ok(Ledger { head: Head { key, person, column, kind, m, releases, signatures, lives }, people: Vec::new() })
+    }
+
+    /// Refuses another column than the one that tells people apart.
+    ///
+    /// LEAK: the same people under other numbers would all be taken for newcomers.
+    pub(crate) fn check_person(&self, column: &str, name: &str) -> Result<(), Error> {
+        let known = &self.head.person;
+        if known.is_empty() || known == column {
+            return Ok(());
+        }
+        let message = format!("the ledger {name} tells people apart by `{known}`, not by `{column}`");
+        let remedy = Remedy::from("name the same column again with ").knob(Knob::Person, known);
+        Err(Error::request(message, remedy.words(": by another one, everybody would be taken for new")))
+    }
+
+    /// The same ledger, for people who are told apart by this column.
+    pub(super) fn of_person(mut self, column: &str, name: &str) -> Result<Ledger, Error> {
+        self.check_person(column, name)?;
+        column.clone_into(&mut self.head.person);
+        Ok(self)
     }
 
     /// What may be told about it.
@@ -123,6 +147,11 @@ impl Ledger {
 
     pub(crate) fn releases(&self) -> &[ReleaseRecord] {
         &self.head.releases
+    }
+
+    /// Whether it knows people, but none of these.
+    pub(super) fn knows_none(&self, people: &[PersonHash]) -> bool {
+        !self.people.is_empty() && people.iter().all(|person| self.life(person).is_none())
     }
 
     /// Hashes people.
@@ -231,7 +260,7 @@ fn framed(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 
 /// The remedy for a ledger that does not belong to what it is used for.
 pub(crate) fn other_ledger() -> Remedy {
-    Remedy::from("name the ledger of this series with ").knob(chrysalis_table::Knob::Series, "FILE")
+    Remedy::from("name the ledger of this series with ").knob(Knob::Series, "FILE")
 }
 
 #[cfg(test)]
@@ -260,6 +289,15 @@ mod tests {
         let text = String::from_utf8_lossy(&bytes);
         assert!(["ann", "bob", "carl"].iter().all(|name| !text.contains(name)), "it names nobody");
         assert_eq!(format!("{ledger:?}"), "Ledger(1 releases, 3 people)");
+    }
+
+    #[test]
+    fn people_are_told_apart_by_one_column() {
+        let ledger = ledger().of_person("patient_id", "ledger").unwrap();
+        let ledger = Ledger::decode(&ledger.encode().unwrap(), "ledger").unwrap();
+        assert!(ledger.clone().of_person("patient_id", "ledger").is_ok());
+        let error = ledger.of_person("ssn", "ledger").unwrap_err();
+        assert_eq!(error.message, "the ledger ledger tells people apart by `patient_id`, not by `ssn`");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chrysalis_publish::{Microdata, Past, SeriesGroups};
 use chrysalis_release::SeriesEntry;
-use chrysalis_table::{Code, ColumnRequest, Kind, Knob, Remedy, Role, Table, Value};
+use chrysalis_table::{Code, ColumnRequest, Kind, Knob, Remedy, Role, Table, Value, Watch};
 use rayon::prelude::*;
 
 use super::ledger::{Ledger, PersonHash, other_ledger};
@@ -35,10 +35,24 @@ fn people(table: &Table, plan: &SeriesPlan, ledger: &Ledger) -> Result<Vec<Perso
     Ok(column.codes().iter().map(|code| of_code[code as usize]).collect())
 }
 
+/// Says so if nobody of a table was ever published: more likely, people's numbers are written in another way.
+fn note_strangers(ledger: &Ledger, people: &[PersonHash], plan: &SeriesPlan, watch: &dyn Watch) {
+    if ledger.knows_none(people) {
+        watch.note(&format!(
+            "the ledger {} knows {}, and none of them is in this table, so everybody counts as new. If some were published \
+             before, do not hand this release out: their numbers in `{}` are written in another way than before",
+            plan.file.display(),
+            counted(ledger.people.len() as u64, "person"),
+            plan.person
+        ));
+    }
+}
+
 /// Only the rows of people who were never published, and how many were left out.
-pub(crate) fn without_known(table: Table, plan: &SeriesPlan) -> Result<(Table, u64), Error> {
+pub(crate) fn without_known(table: Table, plan: &SeriesPlan, watch: &dyn Watch) -> Result<(Table, u64), Error> {
     let ledger = plan.ledger()?;
     let people = people(&table, plan, ledger)?;
+    note_strangers(ledger, &people, plan, watch);
     let is_new = |row: &u32| ledger.life(&people[*row as usize]).is_none();
     let rows: Vec<u32> = (0..table.rows() as u32).filter(is_new).collect();
     let left_out = (table.rows() - rows.len()) as u64;
@@ -54,6 +68,11 @@ pub(crate) fn without_known(table: Table, plan: &SeriesPlan) -> Result<(Table, u
 }
 
 impl SeriesPlan {
+    /// Whether the ledger, as it was read, knows the release with this manifest.
+    pub fn knows(&self, sha256: &str) -> bool {
+        self.ledger.iter().flat_map(|ledger| ledger.releases()).any(|known| known.manifest == sha256)
+    }
+
     fn ledger(&self) -> Result<&Ledger, Error> {
         self.ledger.as_deref().ok_or_else(|| {
             let message =
@@ -68,7 +87,12 @@ impl SeriesPlan {
 
 impl Followed {
     /// Looks everybody up, and widens the sensitive column by the values that signatures have.
-    pub(crate) fn new(table: Table, plan: &SeriesPlan, recipe: &Recipe) -> Result<(Table, Followed), Error> {
+    pub(crate) fn new(
+        table: Table,
+        plan: &SeriesPlan,
+        recipe: &Recipe,
+        watch: &dyn Watch,
+    ) -> Result<(Table, Followed), Error> {
         let mut ledger = plan.ledger()?.clone();
         let names: Vec<&str> = recipe.with_role(Role::Sensitive).collect();
         let [name] = names[..] else {
@@ -103,6 +127,7 @@ impl Followed {
             return Err(Error::request(message, other_ledger()));
         }
         let people = people(&table, plan, &ledger)?;
+        note_strangers(&ledger, &people, plan, watch);
         check_once(&table, plan)?;
         let table = widened(table, name, &ledger, recipe)?;
         let column = table.column(name).ok_or_else(|| Error::internal("a column is gone"))?;

@@ -9,6 +9,7 @@
 //!
 //! It shares nothing with the publisher, who knows the signatures: here they are read off the tables.
 
+mod changes;
 mod people;
 mod sequence;
 mod signatures;
@@ -123,7 +124,7 @@ pub fn audit_series(
     checks.push(kept.check(known.is_some()));
     let least = months.iter().map(|month| least_values(month.release)).max().unwrap_or(1);
     let views: Vec<&JoinedView<'_>> = seats.iter().map(|seat| &seat.view).collect();
-    let counted = people.kinds(&seats).and_then(|kinds| {
+    let counted = people.kinds(&seats, &signatures, watch).and_then(|kinds| {
         let promised = Rational::new(1, least.max(1));
         let set_of = |seat: usize, block: usize| seats[seat].signature[block];
         shares::of_kinds(&views, kinds, &set_of, Some(promised), watch)

@@ -4,7 +4,8 @@ use chrysalis_table::{Code, Watch};
 
 use super::super::finder::{Finder, classes};
 use super::super::shares::{self, Likes};
-use super::Seat;
+use super::signatures::Signatures;
+use super::{Seat, changes};
 use crate::boxes::index::Index;
 use crate::source::relevant_with;
 use crate::{AuditError, NotCounted};
@@ -100,8 +101,13 @@ impl People {
         (0..life.len()).filter_map(|month| Some((month, self.spot(month, life)?)))
     }
 
-    /// People who can be in the same places in all months, as far as they fit at all.
-    pub(super) fn kinds(&self, seats: &[Seat<'_>]) -> Result<Vec<Likes>, NotCounted> {
+    /// People who can be in the same places in all months, as far as they fit at all. Whoever changed is two of them.
+    pub(super) fn kinds(
+        &self,
+        seats: &[Seat<'_>],
+        signatures: &Signatures,
+        watch: &dyn Watch,
+    ) -> Result<Vec<Likes>, NotCounted> {
         let mut alike: BTreeMap<&[Option<u32>], u64> = BTreeMap::new();
         self.lives.iter().for_each(|life| *alike.entry(life.as_slice()).or_default() += 1);
         let views: Vec<_> = seats.iter().map(|seat| &seat.view).collect();
@@ -110,24 +116,40 @@ impl People {
         let mut n_places = 0;
         let mut kinds = Vec::with_capacity(alike.len());
         for (life, people) in alike {
-            let (mut places, mut margins) = (Vec::with_capacity(life.len()), Vec::with_capacity(life.len()));
-            for (month, placing) in placing.iter().enumerate().take(life.len()) {
-                let spot = self.spot(month, life);
-                places.push(spot.map_or_else(Vec::new, |spot| placing.places(&spot.groups)));
-                margins.push(spot.map_or_else(Vec::new, |spot| placing.margins(spot.row)));
-            }
-            n_places += places.iter().map(Vec::len).sum::<usize>();
-            if n_places > shares::MAX_PLACES {
-                return Err(NotCounted::TooManyOverlaps);
-            }
-            // Whoever fits nowhere is counted elsewhere.
-            let fits = self.spots(life).all(|(_, spot)| !spot.groups.is_empty());
-            let there: Vec<_> = self.spots(life).map(|(month, spot)| (views[month], spot.groups.as_slice())).collect();
-            if fits && shares::has_common_value(there.iter().copied()) {
-                kinds.push(Likes { people, places, margins });
+            watch.pause();
+            for months in self.parts(life, signatures) {
+                let (mut places, mut margins) = (Vec::with_capacity(life.len()), Vec::with_capacity(life.len()));
+                for (month, placing) in placing.iter().enumerate().take(life.len()) {
+                    let spot = self.spot(month, life).filter(|_| months.contains(&month));
+                    places.push(spot.map_or_else(Vec::new, |spot| placing.places(&spot.groups)));
+                    margins.push(spot.map_or_else(Vec::new, |spot| placing.margins(spot.row)));
+                }
+                n_places += places.iter().map(Vec::len).sum::<usize>();
+                if n_places > shares::MAX_PLACES {
+                    return Err(NotCounted::TooManyOverlaps);
+                }
+                let there = months.iter().filter_map(|&month| Some((month, self.spot(month, life)?)));
+                let there: Vec<_> = there.map(|(month, spot)| (views[month], spot.groups.as_slice())).collect();
+                if shares::has_common_value(there.iter().copied()) {
+                    kinds.push(Likes { people, places, margins });
+                }
             }
         }
         Ok(kinds)
+    }
+
+    /// The months in which somebody is there, as one life or, after a change, as several.
+    fn parts(&self, life: &[Option<u32>], signatures: &Signatures) -> Vec<Vec<usize>> {
+        let there: Vec<(usize, &Spot)> = self.spots(life).collect();
+        // Whoever fits nowhere is counted elsewhere.
+        if there.iter().any(|(_, spot)| spot.groups.is_empty()) {
+            return Vec::new();
+        }
+        let shown: Vec<&[u32]> = there.iter().map(|(_, spot)| spot.signatures.as_slice()).collect();
+        let mut starts = changes::parts(&shown, signatures).unwrap_or_else(|| vec![0]);
+        starts.push(there.len());
+        let months = |part: &[usize]| there[part[0]..part[1]].iter().map(|(month, _)| *month).collect();
+        starts.windows(2).map(months).collect()
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use chrysalis_table::Watch;
 
 use super::people::{People, distinct};
-use super::{KnownLives, Seat};
+use super::{KnownLives, Seat, changes};
 use crate::attack::{count, counted};
 use crate::findings::Findings;
 use crate::{Check, Finding, NotCounted, SeriesLeft, Shares};
@@ -32,7 +32,7 @@ impl Signatures {
         &self.values[number as usize]
     }
 
-    fn are_apart(&self, one: u32, other: u32) -> bool {
+    pub(super) fn are_apart(&self, one: u32, other: u32) -> bool {
         self.of(one).iter().all(|value| self.of(other).binary_search(value).is_err())
     }
 }
@@ -150,10 +150,13 @@ impl Kept {
                         _ => is_certain = false,
                     }
                 }
-                None => match changes(&there, signatures) {
-                    Some(changes) => kept.changed += u64::from(changes > 0),
-                    None => broken += 1,
-                },
+                None => {
+                    let shown: Vec<&[u32]> = there.iter().map(|(_, shown)| *shown).collect();
+                    match changes::parts(&shown, signatures) {
+                        Some(parts) => kept.changed += u64::from(parts.len() > 1),
+                        None => broken += 1,
+                    }
+                }
             }
         }
         let mut add = |n: u64, kind: &'static str, what: &str| {
@@ -205,31 +208,8 @@ impl Kept {
     }
 }
 
-/// How often somebody's groups must have changed to a set that has nothing in common with all former ones; `None` if that
-/// does not explain them either.
-fn changes(there: &[(usize, &[u32])], signatures: &Signatures) -> Option<u64> {
-    let mut former: Vec<u32> = Vec::new();
-    let mut own: Option<Vec<u32>> = None;
-    let mut changes = 0;
-    for (_, shown) in there {
-        let both = |own: &Vec<u32>| shown.iter().copied().filter(|one| own.binary_search(one).is_ok()).collect();
-        let still: Vec<u32> = own.as_ref().map_or_else(|| shown.to_vec(), both);
-        if !still.is_empty() {
-            own = Some(still);
-            continue;
-        }
-        former.extend(own.take().into_iter().flatten());
-        let is_apart = |one: &u32| former.iter().any(|known| signatures.are_apart(*known, *one));
-        let anew: Vec<u32> = shown.iter().copied().filter(is_apart).collect();
-        if anew.is_empty() {
-            return None;
-        }
-        (own, changes) = (Some(anew), changes + 1);
-    }
-    Some(changes)
-}
-
-/// The values that all of somebody's groups show, in every release that the person is in.
+/// The values that all of somebody's groups show, in every release that the person is in. Whoever changed counts as two, one
+/// before and one after: it is no secret that the value is not the former one.
 pub(super) fn values_left(
     people: &People,
     signatures: &Signatures,
@@ -241,29 +221,33 @@ pub(super) fn values_left(
     let mut known: BTreeMap<Vec<&[u32]>, u64> = BTreeMap::new();
     for (who, life) in people.lives.iter().enumerate() {
         watch.pause_at(who);
-        let there: Vec<&[u32]> = people.spots(life).map(|(_, spot)| spot.signatures.as_slice()).collect();
-        if there.iter().all(|shown| !shown.is_empty()) {
-            *known.entry(distinct_sets(there)).or_default() += 1;
+        let mut there: Vec<&[u32]> = people.spots(life).map(|(_, spot)| spot.signatures.as_slice()).collect();
+        if !there.is_empty() && there.iter().all(|shown| !shown.is_empty()) {
+            // The same places again rule nothing out.
+            there.dedup();
+            *known.entry(there).or_default() += 1;
         }
     }
     for (there, n) in known {
+        watch.pause();
         let all = |shown: &&[u32]| distinct(shown.iter().flat_map(|&one| signatures.of(one)).copied().collect());
-        let mut months = there.iter().map(all);
-        let first = months.next().unwrap_or_default();
-        let kept = months
-            .fold(first, |kept, shown| kept.into_iter().filter(|value| shown.binary_search(value).is_ok()).collect());
-        let kept = kept.len() as u64;
+        let kept = |months: &[&[u32]]| {
+            let mut months = months.iter().map(all);
+            let first = months.next().unwrap_or_default();
+            let both = |kept: Vec<u32>, shown: Vec<u32>| {
+                kept.into_iter().filter(|value| shown.binary_search(value).is_ok()).collect()
+            };
+            months.fold(first, both).len() as u64
+        };
+        // A life that nothing explains is looked at as a whole.
+        let mut starts = changes::parts(&there, signatures).unwrap_or_else(|| vec![0]);
+        starts.push(there.len());
+        let kept = starts.windows(2).map(|part| kept(&there[part[0]..part[1]])).min().unwrap_or(0);
         left.people += n;
         left.fewest = Some(left.fewest.map_or(kept, |fewest| fewest.min(kept)));
         left.narrowed += if kept < promised { n } else { 0 };
     }
     left
-}
-
-fn distinct_sets(mut sets: Vec<&[u32]>) -> Vec<&[u32]> {
-    sets.sort_unstable();
-    sets.dedup();
-    sets
 }
 
 impl SeriesLeft {

@@ -3,7 +3,7 @@
 use super::judge::LEAST_SHARE;
 use super::plan::drawn;
 use super::tree::Tree;
-use super::{CellCounts, CellPlan, Sides, Survey};
+use super::{CellCounts, CellPlan, Secret, Sides, Survey};
 use crate::PublishError;
 
 /// What the least share of a side is divided by where no cut is found: few combinations of quasi values may have most rows.
@@ -25,9 +25,9 @@ impl CellPlan {
         !self.tried[cell as usize].columns.is_empty()
     }
 
-    /// A survey of the rows of one cell.
-    pub fn survey(&self, secret: &super::Secret) -> Survey {
-        Survey::new([], self.quasi.clone(), secret)
+    /// A survey of no rows of one cell, where so many cells are surveyed.
+    pub fn survey(&self, n_cells: usize, secret: &Secret) -> Survey {
+        Survey::of_part(self.quasi.clone(), n_cells, secret)
     }
 
     /// Cuts large cells once more, by surveys of their own rows and without the columns whose cuts did not stand there.

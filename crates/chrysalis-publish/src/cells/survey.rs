@@ -13,6 +13,8 @@ use crate::PublishError;
 
 /// Combinations of quasi values that a sample holds at most.
 pub(super) const SAMPLED: usize = 1 << 16;
+/// Combinations that the sample of a part holds at least, if there are as many.
+const LEAST_SAMPLED: usize = 1 << 12;
 
 /// The histograms of some rows, and a sample of their combinations of quasi values.
 ///
@@ -28,6 +30,8 @@ pub struct Survey {
     secret: Option<Secret>,
     /// What stands for all rows as a multiset.
     number: u64,
+    /// Combinations that the sample holds at most.
+    most: usize,
     sample: Vec<Sampled>,
     /// Combinations with hashes from here on are not in the sample.
     limit: Option<u64>,
@@ -61,10 +65,17 @@ impl Survey {
             quasi,
             secret: Some(secret.clone()),
             number: rows::NONE,
+            most: SAMPLED,
             sample: Vec::new(),
             limit: None,
             places: HashMap::default(),
         }
+    }
+
+    /// The survey of no rows of one of so many parts of a table: their samples together hold about as much as one of all rows.
+    pub(super) fn of_part(quasi: Vec<String>, n_parts: usize, secret: &Secret) -> Self {
+        let most = (SAMPLED / n_parts.max(1)).max(LEAST_SAMPLED);
+        Survey { most, ..Survey::new([], quasi, secret) }
     }
 
     /// How many rows were seen, and what their columns hold.
@@ -144,7 +155,7 @@ impl Survey {
     pub(super) fn sampled(&self) -> Vec<&Sampled> {
         let mut all: Vec<&Sampled> = self.sample.iter().collect();
         all.sort_unstable_by_key(|sampled| sampled.hash);
-        all.truncate(SAMPLED);
+        all.truncate(self.most);
         all
     }
 
@@ -157,9 +168,9 @@ impl Survey {
     fn insert(&mut self, sampled: Sampled) {
         self.places.insert(sampled.hash, self.sample.len());
         self.sample.push(sampled);
-        if self.sample.len() >= 2 * SAMPLED {
+        if self.sample.len() >= 2 * self.most {
             let mut hashes: Vec<u64> = self.sample.iter().map(|sampled| sampled.hash).collect();
-            let (_, &mut limit, _) = hashes.select_nth_unstable(SAMPLED);
+            let (_, &mut limit, _) = hashes.select_nth_unstable(self.most);
             self.lower(limit);
         }
     }

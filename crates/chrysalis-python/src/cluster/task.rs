@@ -164,10 +164,11 @@ pub(crate) fn cluster_survey_again<'py>(
         let (plan, secret) = (task.plan(&Order::settled(round))?, task.secret()?);
         let cells = plan.route(&table)?;
         let mut surveys: SurveyedAgain = Vec::new();
-        for cell in cells::large(&plan, task.order.rows_per_cell) {
+        let large = cells::large(&plan, task.order.rows_per_cell);
+        for &cell in &large {
             let is_own = |(row, &of_row): (u32, &u32)| (of_row == cell).then_some(row);
             let own: Vec<u32> = (0_u32..).zip(&cells).filter_map(is_own).collect();
-            let mut survey = plan.survey(&secret);
+            let mut survey = plan.survey(large.len(), &secret);
             survey.add(&table.gather(&own))?;
             surveys.push((cell, survey));
         }

@@ -209,7 +209,7 @@ impl Run<'_> {
         watch.detail(&format!("{} cells are too large and are cut again", count(large.len() as u64)));
         let mut surveys = Vec::with_capacity(large.len());
         for &cell in large {
-            let mut survey = plan.survey(secret);
+            let mut survey = plan.survey(large.len(), secret);
             self.each_block(&plan, &files[cell as usize], &mut |rows| Ok(survey.add(rows)?))?;
             surveys.push((cell, survey));
         }

@@ -15,7 +15,7 @@ use crate::{Microdata, Partition, SensitiveColumn, SeriesGroups};
 /// together than the column's `near`; where persons may have several rows, also when all persons of its group have one
 /// value in common. Values that look alike count as one. A certain row is *disclosed* when its value
 /// is not ordinary. If several columns are sensitive, one of them is enough.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Disclosure {
     /// Rows whose sensitive value follows from what is shown.
     pub certain_rows: u64,
@@ -23,8 +23,24 @@ pub struct Disclosure {
     pub disclosed_rows: u64,
     /// Disclosed rows that only the columns kept as they are give away: their groups alone would not disclose them.
     pub disclosed_by_others: u64,
-    /// The place of the sensitive column that gives most rows away.
-    pub column: usize,
+    /// How many rows each sensitive column gives away by groups alone, summed over views; empty if that was not counted.
+    pub by_column: Vec<u64>,
+}
+
+impl Disclosure {
+    /// The place of the sensitive column that gives most rows away, the first of several that give away as many.
+    pub fn column(&self) -> usize {
+        (0..self.by_column.len()).rev().max_by_key(|&at| self.by_column[at]).unwrap_or(0)
+    }
+
+    /// Adds what other groups give away. Several columns may disclose the same row, so that no sum of columns is one of rows.
+    pub fn add(&mut self, other: &Disclosure) {
+        self.certain_rows += other.certain_rows;
+        self.disclosed_rows += other.disclosed_rows;
+        self.disclosed_by_others += other.disclosed_by_others;
+        self.by_column.resize(self.by_column.len().max(other.by_column.len()), 0);
+        self.by_column.iter_mut().zip(&other.by_column).for_each(|(all, more)| *all += more);
+    }
 }
 
 /// What can be concluded about a row's sensitive value.
@@ -168,7 +184,7 @@ impl Microdata {
             disclosed_rows: count(&|(_, all)| all == Conclusion::Disclosed) as u64,
             disclosed_by_others: count(&|(alone, all)| all == Conclusion::Disclosed && alone != Conclusion::Disclosed)
                 as u64,
-            column: worst(&disclosed),
+            by_column: disclosed,
         }
     }
 
@@ -217,11 +233,6 @@ fn raise(known: &mut (Conclusion, Conclusion), by: (Conclusion, Conclusion)) {
     *known = (known.0.max(by.0), known.1.max(by.1));
 }
 
-/// The column that gives most rows away, the first of several that give away as many.
-fn worst(disclosed: &[u64]) -> usize {
-    (0..disclosed.len()).rev().max_by_key(|&at| disclosed[at]).unwrap_or(0)
-}
-
 /// The simple case of one partition and no other columns: runs on all cores and keeps no state per row.
 fn in_one(judges: &[Judge<'_>], persons: Option<&Persons>, partition: &Partition, watch: &dyn Watch) -> Disclosure {
     // Certain rows, disclosed rows, and rows that each column discloses.
@@ -243,5 +254,25 @@ fn in_one(judges: &[Judge<'_>], persons: Option<&Persons>, partition: &Partition
         .into_par_iter()
         .fold(none, add)
         .reduce(none, |a, b| (a.0 + b.0, a.1 + b.1, a.2.iter().zip(&b.2).map(|(a, b)| a + b).collect()));
-    Disclosure { certain_rows, disclosed_rows, column: worst(&by_column), ..Disclosure::default() }
+    Disclosure { certain_rows, disclosed_rows, by_column, ..Disclosure::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_column_is_that_of_all_groups_together() {
+        let part = |by_column: [u64; 2]| Disclosure {
+            certain_rows: 9,
+            disclosed_rows: by_column[0].max(by_column[1]),
+            disclosed_by_others: 0,
+            by_column: by_column.to_vec(),
+        };
+        let mut all = Disclosure::default();
+        // The worst part discloses by the first column, and all parts together by the second.
+        [part([8, 0]), part([0, 5]), part([0, 5])].iter().for_each(|part| all.add(part));
+        assert_eq!((all.certain_rows, all.disclosed_rows, all.column()), (27, 18, 1));
+        assert_eq!(Disclosure::default().column(), 0);
+    }
 }

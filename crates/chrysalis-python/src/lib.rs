@@ -33,8 +33,8 @@ mod _native {
     use crate::answer::Answer;
     #[pymodule_export]
     use crate::cluster::{
-        ClusterJob, audit_sql, cluster_count, cluster_merge_counts, cluster_merge_surveys, cluster_publish,
-        cluster_route, cluster_survey, cluster_write, manifest, rewrite,
+        ClusterJob, audit_sql, cluster_count, cluster_merge_again, cluster_merge_counts, cluster_merge_surveys,
+        cluster_publish, cluster_route, cluster_survey, cluster_survey_again, cluster_write, manifest, rewrite,
     };
     #[pymodule_export]
     use crate::compare::{Comparison, compare};

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use chrysalis::cells::{Place, publish_by_cells, unasked};
 use chrysalis::report::PublishReport;
 use chrysalis::store::{Format, check_place};
-use chrysalis::{Draft, Error, Memory, OpenLedger, Published, Seed, files};
+use chrysalis::{Draft, Error, Knob, Manifest, Memory, OpenLedger, Remedy, Seed, files};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -32,6 +33,13 @@ pub(crate) fn population(keywords: &Bound<'_, PyDict>) -> PyResult<Option<Given>
     Ok(Some(given))
 }
 
+/// What was published.
+enum Made {
+    InMemory(chrysalis::Release),
+    /// By cells: it may be larger than memory, and nothing but its manifest was kept.
+    OnDisk(Manifest),
+}
+
 /// Publishes a table, into a folder if one is named. Returns the release, the report as JSON, and notes.
 #[pyfunction]
 #[pyo3(signature = (table, keywords, seed=None, folder=None, force=false, progress=None))]
@@ -54,13 +62,35 @@ pub(crate) fn publish(
     }
     let place = folder.clone();
     let (made, mut told) = work::run(py, progress, move |watch| {
-        let draft: Draft = given.draft_within(said, memory)?;
+        let draft: Draft = match &place {
+            Some(_) => given.draft_in(said, memory)?,
+            None => given.draft_within(said, memory)?,
+        };
         let input = given.open(&draft, TABLE)?;
         let mut recipe = draft.check(input.header())?.without(&input.unreadable());
         if let Some(out) = &place {
             check_place(out, force)?;
         }
+        if place.is_none() && recipe.memory().is_some() {
+            let message = format!("`{}` has no effect on a release that stays in memory", Knob::Memory);
+            let remedy = Remedy::from("name a folder to publish to with ").knob(Knob::Out, "release");
+            return Err(Error::request(message, remedy.words(", or leave ").knob(Knob::Memory, "").words(" out")));
+        }
         draft.provide_key(&mut recipe, place.as_deref(), watch)?;
+        if let Some(out) = &place {
+            // A fixed seed makes the same release on every machine, however much memory that has.
+            let unasked = unasked(&input, &recipe).filter(|_| seed.is_none());
+            if let Some(memory) = unasked {
+                watch.note(&format!(
+                    "the table may not fit into memory: it is published cell by cell, in about {memory}"
+                ));
+            }
+            if let Some(memory) = recipe.memory().or(unasked) {
+                let at = Place { out, force };
+                let (manifest, report) = publish_by_cells(input, &recipe, memory, at, Seed::from(seed), watch)?;
+                return Ok((Made::OnDisk(manifest), report, recipe.format()));
+            }
+        }
         let ledger = match &place {
             Some(out) => OpenLedger::open(&mut recipe, out, watch)?,
             None => None,
@@ -86,15 +116,16 @@ pub(crate) fn publish(
                 }
             }
         }
-        Ok::<(Published, Format), Error>((made, recipe.format()))
+        Ok::<(Made, PublishReport, Format), Error>((Made::InMemory(made.release), made.report, recipe.format()))
     })?;
-    let (Published { release, mut report, .. }, format) = made;
+    let (made, mut report, format) = made;
     told.notes.extend(report.notes.iter().cloned());
     (report.phases, report.seconds) = (told.phases, Some(told.seconds));
     let report = json(&report).or_raise(py)?;
-    let release = match folder {
-        Some(folder) => Release::saved(Arc::new(release), folder, format),
-        None => Release::new(Arc::new(release), None, format),
+    let release = match (made, folder) {
+        (Made::InMemory(release), Some(folder)) => Release::saved(Arc::new(release), folder, format),
+        (Made::InMemory(release), None) => Release::new(Arc::new(release), None, format),
+        (Made::OnDisk(manifest), folder) => Release::on_disk(manifest, folder.unwrap_or_default(), format),
     };
     Ok((release, report, told.notes))
 }

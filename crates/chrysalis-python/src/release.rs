@@ -23,10 +23,12 @@ use crate::stream::Given;
 use crate::table::Table;
 use crate::work;
 
-/// A release in memory.
+/// A release in memory, or one that was published to a folder and is read when somebody asks for more than its manifest.
 #[pyclass(frozen, module = "chrysalis._native")]
 pub(crate) struct Release {
-    release: Arc<chrysalis::Release>,
+    manifest: Manifest,
+    /// Empty until it is read.
+    release: OnceLock<Arc<chrysalis::Release>>,
     /// Opened at the first question.
     analyst: OnceLock<Arc<Analyst>>,
     place: Mutex<Option<Place>>,
@@ -66,13 +68,34 @@ pub(crate) fn open(
 impl Release {
     pub(crate) fn new(release: Arc<chrysalis::Release>, folder: Option<PathBuf>, format: Format) -> Release {
         let place = folder.map(|folder| Place { folder, is_saved: false });
-        Release { release, analyst: OnceLock::new(), place: Mutex::new(place), format, memory: Memory::default() }
+        let manifest = release.manifest.clone();
+        Release { release: release.into(), ..Release::of(manifest, place, format) }
+    }
+
+    fn of(manifest: Manifest, place: Option<Place>, format: Format) -> Release {
+        let (release, analyst, memory) = (OnceLock::new(), OnceLock::new(), Memory::default());
+        Release { manifest, release, analyst, place: Mutex::new(place), format, memory }
+    }
+
+    /// One that was written to a folder just now, and is not in memory.
+    pub(crate) fn on_disk(manifest: Manifest, folder: PathBuf, format: Format) -> Release {
+        Release::of(manifest, Some(Place { folder, is_saved: true }), format)
     }
 
     /// One that was written to a folder just now.
     pub(crate) fn saved(release: Arc<chrysalis::Release>, folder: PathBuf, format: Format) -> Release {
         let place = Some(Place { folder, is_saved: true });
-        Release { release, analyst: OnceLock::new(), place: Mutex::new(place), format, memory: Memory::default() }
+        Release { place: Mutex::new(place), ..Release::new(release, None, format) }
+    }
+
+    /// All of it; whoever comes while it is read reads it, too, and one of the two stays.
+    fn whole(&self) -> Result<Arc<chrysalis::Release>, Error> {
+        if let Some(known) = self.release.get() {
+            return Ok(Arc::clone(known));
+        }
+        let place = self.place().ok_or_else(|| Error::internal("a release is neither in memory nor in a folder"))?;
+        let read = Arc::new(read_release_within(&place.folder, self.memory)?);
+        Ok(Arc::clone(self.release.get_or_init(|| read)))
     }
 
     fn place(&self) -> Option<Place> {
@@ -84,7 +107,7 @@ impl Release {
         if let Some(known) = self.analyst.get() {
             return Ok(Arc::clone(known));
         }
-        let made = Arc::new(Analyst::open((*self.release).clone())?);
+        let made = Arc::new(Analyst::open((*self.whole()?).clone())?);
         Ok(Arc::clone(self.analyst.get_or_init(|| made)))
     }
 }
@@ -93,7 +116,7 @@ impl Release {
 impl Release {
     /// The manifest as JSON.
     fn manifest(&self, py: Python<'_>) -> PyResult<String> {
-        self.release.manifest.to_json().or_raise(py)
+        self.manifest.to_json().or_raise(py)
     }
 
     /// The folder that it was read from, or saved to.
@@ -104,12 +127,13 @@ impl Release {
 
     /// The names of its tables.
     fn table_names(&self) -> Vec<String> {
-        self.release.manifest.tables.iter().map(|table| table.name.clone()).collect()
+        self.manifest.tables.iter().map(|table| table.name.clone()).collect()
     }
 
     /// One of its tables.
     fn table(&self, py: Python<'_>, name: &str) -> PyResult<Table> {
-        Ok(Table::of(Arc::new(self.release.table(name).or_raise(py)?.clone())))
+        let release = py.detach(|| self.whole()).or_raise(py)?;
+        Ok(Table::of(Arc::new(release.table(name).or_raise(py)?.clone())))
     }
 
     /// Writes it to a folder, completely or not at all. Returns the manifest as JSON, and other releases beside it that
@@ -125,7 +149,7 @@ impl Release {
     ) -> PyResult<(String, Vec<PathBuf>)> {
         let wrong = |problem| refused(py, format!("`format`: {problem}"), "name one of the two");
         let format = format.map(values::format).transpose().map_err(wrong)?.unwrap_or(self.format);
-        let (release, out) = (Arc::clone(&self.release), folder.clone());
+        let (release, out) = (py.detach(|| self.whole()).or_raise(py)?, folder.clone());
         let (manifest, _) = work::run(py, progress, move |watch| {
             check_place(&out, force)?;
             files::write(&release, &out, format, force, watch)
@@ -164,15 +188,19 @@ impl Release {
             with_microdata.iter().map(|table| Given::new(table, "with_microdata")).collect::<PyResult<_>>()?;
         let folders: Vec<Option<PathBuf>> =
             others.iter().map(|(_, other)| other.get().place().map(|place| place.folder)).collect();
-        let others: Vec<(String, Arc<chrysalis::Release>)> =
-            others.into_iter().map(|(name, other)| (name, Arc::clone(&other.get().release))).collect();
-        let (release, place) = (Arc::clone(&self.release), self.place());
+        let whole = |(name, other): (String, Bound<'_, Release>)| -> PyResult<(String, Arc<chrysalis::Release>)> {
+            let other = other.get();
+            Ok((name, py.detach(|| other.whole()).or_raise(py)?))
+        };
+        let others: Vec<(String, Arc<chrysalis::Release>)> = others.into_iter().map(whole).collect::<PyResult<_>>()?;
+        let (release, place) = (self.release.get().cloned(), self.place());
         let (outcome, mut told) = work::run(py, progress, move |watch| {
             // What was saved is judged by its files, and a certificate is about files, hashes and all.
             let is_read = place.as_ref().filter(|place| place.is_saved || certificate.is_some());
-            let release = match is_read {
-                Some(place) => Arc::new(read_release_within(&place.folder, memory)?),
-                None => release,
+            let release = match (is_read, release) {
+                (None, Some(release)) => release,
+                (Some(place), _) => Arc::new(read_release_within(&place.folder, memory)?),
+                (None, None) => return Err(Error::internal("a release is neither in memory nor in a folder")),
             };
             let folder = place.map(|place| place.folder);
             // Releases of a series have a table each.
@@ -307,7 +335,7 @@ impl Release {
         let given = Given::new(microdata, "microdata")?;
         let holdout = holdout.map(|table| Given::new(table, "holdout")).transpose()?;
         let mut measures = measures(py, options)?;
-        let release = Arc::clone(&self.release);
+        let release = py.detach(|| self.whole()).or_raise(py)?;
         let (report, told) = work::run(py, progress, move |watch| {
             let read = |given: Given, name: &str| {
                 let draft = given.draft(said.clone())?;
@@ -332,7 +360,7 @@ impl Release {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(Vec<Table>, String)> {
         let sampling = Sampling { worlds, estimate: estimate_of(py, estimate)? };
-        let release = Arc::clone(&self.release);
+        let release = py.detach(|| self.whole()).or_raise(py)?;
         let (made, _) = work::run(py, progress, move |watch| sample(&release, &sampling, Seed::from(seed), watch))?;
         let report = serde_json::to_string(&made.report).map_err(|error| Error::internal(error.to_string()));
         let tables = made.worlds.into_iter().map(|table| Table::of(Arc::new(table))).collect();
@@ -343,7 +371,7 @@ impl Release {
 impl Release {
     fn opened(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Arc<Analyst>> {
         if self.analyst.get().is_none() {
-            let release = Release::new(Arc::clone(&self.release), None, self.format);
+            let release = Release::new(py.detach(|| self.whole()).or_raise(py)?, None, self.format);
             let (made, _) = work::run(py, progress, move |_| release.analyst())?;
             self.analyst.get_or_init(|| made);
         }

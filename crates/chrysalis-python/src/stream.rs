@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use chrysalis::arrow::{RecordBatch, RecordBatchIterator, RecordBatchReader, Schema};
 use chrysalis::store::Input;
-use chrysalis::{Draft, Error, Memory, files};
+use chrysalis::{AttributeDraft, Draft, Error, Memory, TaxonomyDraft, files};
 use pyo3::exceptions::{PyNotImplementedError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -60,6 +60,19 @@ impl Given {
             Given::File(file) => said.or(files::draft(file)?).read_taxonomies_within(memory),
             Given::Batches(_) => said.read_taxonomies_within(memory),
         }
+    }
+
+    /// The same, where memory is limited for the table as well: then it need not be that taxonomies are read from files.
+    pub(crate) fn draft_in(&self, said: Draft, memory: Option<Memory>) -> Result<Draft, Error> {
+        let mut draft = match self {
+            Given::File(file) => said.or(files::draft(file)?),
+            Given::Batches(_) => said,
+        };
+        // Exactly, without rounding it to what people read.
+        draft.memory = memory.map(|memory| format!("{}kB", memory.bytes().div_ceil(1000))).or(draft.memory);
+        let is_file = |said: &AttributeDraft| matches!(said.taxonomy, Some(TaxonomyDraft::File(_)));
+        let has_files = draft.attributes.values().any(is_file);
+        draft.read_taxonomies_within(memory.filter(|_| has_files))
     }
 
     /// Opens it.

@@ -11,7 +11,7 @@ from typing import Any, Callable
 import chrysalis as ch
 import pandas
 import pytest
-from chrysalis import _knobs
+from chrysalis import _knobs, _native
 
 TABLE = ch.example(300, seed=1)
 GOOD: dict[str, Any] = {"quasi": ["age", "sex"], "sensitive": ["disease"], "require": ["l=3"], "seed": 1}
@@ -28,6 +28,16 @@ def frame(**columns: list[Any]) -> pandas.DataFrame:
 
 def publish_frame(**columns: list[Any]) -> ch.Made:
     return ch.publish(frame(**columns), quasi=list(columns), require="k=2")
+
+
+def clustered(rows_per_cell: int = 1000, seed: int | None = None, **changed: Any) -> object:
+    """Publishing on a cluster, as far as it gets without one."""
+    said = {name: value for name, value in {**GOOD, **changed}.items() if name != "seed"}
+    if rows_per_cell < 1 or seed is not None:
+        from chrysalis import spark
+
+        return spark.publish(typing.cast(Any, TABLE), out="unused", rows_per_cell=rows_per_cell, seed=seed, **said)
+    return _native.ClusterJob(TABLE, said, "unused", None, False, rows_per_cell)
 
 
 RELEASE = publish().release
@@ -95,6 +105,15 @@ CASES: list[tuple[str, Callable[[], object], type[ch.ChrysalisError], str, str]]
      'require=["k-map=5"]'),
     ("population missing", lambda: publish(require="k-map=5"), ch.RequestError, "", 'population_table="census.csv"'),
     ("identifying", lambda: publish(other=["patient_id"]), ch.InfeasibleError, "patient_id", "identifying=patient_id"),
+    # Memory, and cells.
+    ("memory of a release that stays", lambda: ch.publish(TABLE, **GOOD, memory="1GB"), ch.RequestError, "`memory`", ""),
+    ("memory of cells", lambda: clustered(memory="1GB"), ch.RequestError, "no effect on a cluster", "`rows_per_cell`"),
+    ("no cells of angel", lambda: clustered(method="angel"), ch.RequestError, "cell by cell", "publish on one machine"),
+    ("no rows in a cell", lambda: clustered(rows_per_cell=0), ch.RequestError, "`rows_per_cell` is 0", "1_000_000"),
+    ("fewer than none", lambda: clustered(rows_per_cell=-1), ch.RequestError, "`rows_per_cell` is -1", "1_000_000"),
+    ("seed below 0", lambda: clustered(seed=-1), ch.RequestError, "`seed` is -1", "from 0 on"),
+    ("a folder that is not shared", lambda: _native.cluster_survey("/nowhere/.chrysalis-abcdef", TABLE), ch.RequestError,
+     "does not see the folder /nowhere: it is not shared", "`out`"),
     ("accepted in vain", lambda: publish(accept="everything"), ch.RequestError, "everything", 'accept=["disclosure"]'),
     # What these rows cannot keep.
     ("infeasible", lambda: publish(require="l=200"), ch.InfeasibleError, "l=200", ""),

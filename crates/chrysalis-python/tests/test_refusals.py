@@ -42,6 +42,23 @@ def moved(**evidence: Any) -> ch.Audit:
     return made.release.audit(microdata=TABLE, **evidence)
 
 
+def clustered(here: Path, table: object, later: object = None, **knobs: Any) -> object:
+    """The first steps of publishing on a cluster: what is counted may be another table than the one that was surveyed."""
+    job = _native.ClusterJob(table, {**GOOD_OF_CLUSTER, **knobs}, str(here / "out"), 1, False, 1000)
+    try:
+        job.plan([_native.cluster_survey(job.private, table)])
+        return job.settle([_native.cluster_count(job.private, later, job.round)])
+    finally:
+        job.close()
+        assert list(here.iterdir()) == []
+
+
+def of_cells(here: Path, **columns: Any) -> ch.Made:
+    """A release that is made in little memory."""
+    known = {"quasi": ["age"], "require": ["l=2"], "memory": "142MB", "folder": here / "out"}
+    return publish(pandas.DataFrame(columns), **known)
+
+
 def weighed(weights: list[Any], **knobs: Any) -> ch.Made:
     frame = FRAME[: len(weights) * 50].assign(w=weights * 50)
     return publish(frame, weight="w", **knobs)
@@ -226,8 +243,17 @@ CASES = [
     # Cells, and risks that are accepted.
     case("this cannot be published cell by cell", lambda here: _native.ClusterJob(
         TABLE, {**GOOD_OF_CLUSTER, **FULL}, here / "out", None, False, 1000), ""),
-    case("`{}` has no effect on a table that is in memory", lambda here: publish(
-        spec(here, 'input = "data.csv"\nmemory = "1GB"')), "leave"),
+    case("column `{column}` has {n} missing values", lambda here: clustered(
+        here, FRAME.assign(age=[None, None, *FRAME["age"][2:]]), missing="error"), '`missing="drop"`'),
+    case("the table gave other rows", lambda here: clustered(
+        here, FRAME, FRAME.assign(disease=list(FRAME["disease"][::-1]))), "cache it"),
+    case("{memory} of memory is too little", lambda here: publish(memory="130MB", folder=here / "out"), '`memory="500MB"`'),
+    case("{found} of {of} rows stay together in one cell, because no cut", lambda here: of_cells(
+        here, age=[30, 40] * 125_000, disease=["a", "b"] * 125_000), "`memory="),
+    case("{found} of {of} rows stay together in one cell, because no quasi", lambda here: of_cells(
+        here, age=[40] * 250_000, disease=["a", "b"] * 125_000), "`memory="),
+    case("`{name}` has {} different values or more", lambda here: of_cells(
+        here, age=range(1_000_000), disease=["a", "b"] * 500_000), "`prepare="),
     case("`{risk}` has no effect: `{name}` is not kept", lambda here: publish(accept="identifying=cost"),
          'accept=["disclosure"]'),
     case("`{risk}` has no effect: {form} has no groups", lambda here: publish(**SWAPPED, accept="disclosure"),
@@ -376,8 +402,8 @@ UNREACHABLE = {
     "the ledger has values that the column cannot have": "a ledger with such values has another kind, or a wrong checksum",
     "an earlier release does not show its column": "such a release cannot be opened",
     "{} cannot be read": "its manifest was read a moment before",
-    "chrysalis/src/cells/one_machine.rs": "on one machine, only the command publishes cell by cell",
-    "chrysalis/src/cells/reading.rs": "on one machine, only the command publishes cell by cell",
+    "`{}` has no effect on a table that is in memory": "Python says it of a release that stays in memory",
+    "a value of `{}` stands in more than {} rows": "that takes more than four billion rows",
     "`{name}` is {one} in some rows": "a table of Spark has one type per column",
     "the words of `{}` have an order that nobody gave": "ordinals are read with their order, which has all words",
     "`{column}` has values that it did not have before": "only a table that changes while a cluster reads it twice",
@@ -403,6 +429,12 @@ def test_a_refusal_is_raised_as_it_is_written(
     assert error.remedy and remedy in error.remedy, error.remedy
     for text in (str(error), error.message, error.remedy):
         assert not FLAG.search(text), text
+
+
+def test_memory_has_no_effect_on_a_release_that_stays_in_memory(tmp_path: Path) -> None:
+    with pytest.raises(ch.RequestError, match="`memory` has no effect on a release that stays in memory") as caught:
+        publish(spec(tmp_path, 'input = "data.csv"\nmemory = "1GB"'))
+    assert '`folder="release"`' in caught.value.remedy
 
 
 def test_every_refusal_is_raised() -> None:

@@ -45,6 +45,25 @@ def test_the_contract_on_the_hospital(hospital: Path, frame: Reader, tmp_path: P
     same_answers(opened, tmp_path / "told", QUESTION)
 
 
+@pytest.mark.parametrize("rows", [3_000, 130_000])
+def test_little_memory_gives_the_cells_of_the_command(rows: int, tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    ch.example(rows, seed=6).to_pandas().to_csv(path, index=False)
+    said: dict[str, Any] = {"quasi": QUASI, "sensitive": ["disease"], "require": ["l=4"], "method": "anatomy", "seed": 7}
+    made = ch.publish(path, **said, memory="142MB", folder=tmp_path / "release", kind={"zip_code": "category"})
+    run(
+        "publish", path, "--quasi", ",".join(QUASI), "--sensitive", "disease", "--require", "l=4", "--method", "anatomy",
+        "--seed", 7, "--memory", "142MB", "--kind", "zip_code=category", "--out", tmp_path / "told",
+    )
+    assert hashes(tmp_path / "release") == hashes(tmp_path / "told")
+    parts = made.release.manifest["tables"][0]["parts"]
+    assert (len(parts) > 1) == (rows > 100_000) and made.summary.rows == rows
+    # It is read when somebody asks for it.
+    assert made.release.audit(microdata=path, kind={"zip_code": "category"}).ok
+    assert made.release.query("SELECT COUNT(*) AS n FROM microdata").to_dict()["rows"]
+    assert sorted(place.name for place in tmp_path.iterdir()) == ["release", "rows.csv", "told"]
+
+
 def test_the_contract_on_adult(frame: Reader, tmp_path: Path) -> None:
     path = data("adult_complete.csv.gz")
     quasi, sensitive = ["age", "sex", "race", "education", "marital_status"], "occupation"

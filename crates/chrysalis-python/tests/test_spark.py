@@ -327,6 +327,89 @@ def changing() -> Any:
     return rows
 
 
+def trading() -> Any:
+    """The same values of every column every time, but not of the same people."""
+
+    def rows(batches: Any) -> Any:
+        import os
+
+        import pyarrow
+
+        for batch in batches:
+            at = batch.schema.get_field_index("disease")
+            order = sorted(range(batch.num_rows), key=lambda _: os.urandom(8))
+            yield batch.set_column(at, batch.schema.field(at), batch.column(at).take(pyarrow.array(order)))
+
+    return rows
+
+
+def divided() -> Any:
+    """Women have diseases that men do not have."""
+
+    def rows(batches: Any) -> Any:
+        import pyarrow
+
+        for batch in batches:
+            at = batch.schema.get_field_index("disease")
+            pairs = enumerate(batch.column("sex").to_pylist())
+            values = pyarrow.array([f"{sex}{place % 4}" for place, sex in pairs], batch.schema.field(at).type)
+            yield batch.set_column(at, batch.schema.field(at), values)
+
+    return rows
+
+
+def test_values_that_change_between_the_phases_are_noticed(spark: Any, hospital: Path, tmp_path: Path) -> None:
+    df = spark.read.parquet(f"file:{hospital}")
+    said: dict[str, Any] = {**KNOBS, "out": tmp_path / "release", "rows_per_cell": CELL, "progress": False}
+    with pytest.raises(ch.RequestError, match="other rows"):
+        cluster_privacy.publish(df.mapInArrow(trading(), df.schema), **said, method="permute")
+    assert left(tmp_path) == []
+
+
+def test_large_cells_are_cut_again(spark: Any, hospital: Path, tmp_path: Path) -> None:
+    """No cut by `sex` stands, and every partition of the rows gives the same files all the same."""
+    df = spark.read.parquet(f"file:{hospital}")
+    df.mapInArrow(divided(), df.schema).write.parquet(f"file:{tmp_path / 'rows'}")
+    divided_rows = spark.read.parquet(f"file:{tmp_path / 'rows'}")
+    said: dict[str, Any] = {"quasi": QUASI, "sensitive": ["disease"], "require": ["beta=0.9"], "seed": 3}
+    found = []
+    for partitions in (3, 8):
+        out = tmp_path / f"release-{partitions}"
+        more: dict[str, Any] = {"rows_per_cell": CELL, "progress": False, "method": "generalize", "out": out}
+        cluster_privacy.publish(divided_rows.repartition(partitions), **said, **more)
+        found.append(hashes(out))
+        rows = [part["rows"] for part in ch.open(out).manifest["tables"][0]["parts"]]
+        assert len(rows) >= 5 and max(rows) <= CELL * 5 / 4, rows
+    assert found[0] == found[1]
+
+
+def test_nothing_is_written_that_is_refused_then(spark: Any, hospital: Path, tmp_path: Path) -> None:
+    seen: set[str] = set()
+
+    def watching(phase: str | None, *_: object) -> None:
+        seen.add(str(phase))
+        seen.update(file.name for file in tmp_path.glob(".chrysalis-*/whole/*"))
+        assert all(folder.stat().st_mode & 0o777 == 0o700 for folder in tmp_path.glob(".chrysalis-*"))
+
+    df = spark.read.parquet(f"file:{hospital}")
+    said: dict[str, Any] = {**KNOBS, "out": tmp_path / "release", "rows_per_cell": CELL, "method": "permute"}
+    with pytest.raises(ch.InfeasibleError, match="disclosed"):
+        cluster_privacy.publish(df, **{**said, "require": ["k=2"], "progress": watching})
+    assert seen >= {"survey", "count", "cells"} and seen <= {"survey", "count", "cells", "None"}, seen
+    assert left(tmp_path) == []
+
+
+def test_missing_values_are_counted_in_the_whole_table(spark: Any, hospital: Path, tmp_path: Path) -> None:
+    df = spark.read.parquet(f"file:{hospital}").selectExpr(
+        *["nullif(age, 40) AS age" if name == "age" else name for name in ["age", "sex", "zip_code", "disease"]]
+    )
+    lacking = df.where("age IS NULL").count()
+    said: dict[str, Any] = {**KNOBS, "out": tmp_path / "release", "progress": False, "missing": "error"}
+    with pytest.raises(ch.RequestError, match=f"column `age` has {lacking} missing values"):
+        cluster_privacy.publish(df, **said, method="permute")
+    assert left(tmp_path) == []
+
+
 def test_whatever_fails_leaves_nothing(spark: Any, hospital: Path, tmp_path: Path) -> None:
     df = spark.read.parquet(f"file:{hospital}")
     out = tmp_path / "release"

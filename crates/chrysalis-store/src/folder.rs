@@ -105,7 +105,7 @@ impl ReleaseFolder {
         Ok(ReleaseFolder { beside, out: out.to_owned(), format, force })
     }
 
-    /// Where its files are until it is finished.
+    /// Where its files are until it is finished. Nobody but its owner can look into the folder that it is in.
     pub fn path(&self) -> &Path {
         self.beside.path()
     }

@@ -38,6 +38,8 @@ pub struct Input {
     content: Content,
     /// Bytes of the file, if known.
     size: Option<u64>,
+    /// Whether they are compressed.
+    is_packed: bool,
     bytes_read: Arc<AtomicU64>,
     allow_empty: bool,
 }
@@ -68,7 +70,7 @@ impl Input {
         if bytes.starts_with(PARQUET) {
             let content = Content::Parquet(ParquetInput::from_bytes(name.clone(), bytes)?);
             let allow_empty = options.allow_empty;
-            return Ok(Input { name, content, size: None, bytes_read: Arc::default(), allow_empty });
+            return Ok(Input::unsized_of(name, content, allow_empty));
         }
         let size = Some(bytes.len() as u64);
         Input::from_reader(name, io::Cursor::new(bytes), size, options)
@@ -91,18 +93,16 @@ impl Input {
                 }
                 if start == PARQUET {
                     let content = Content::Parquet(ParquetInput::from_file(source.name(), path, declared)?);
-                    return Ok(Input {
-                        name: source.name(),
-                        content,
-                        size: None,
-                        bytes_read: Arc::default(),
-                        allow_empty: options.allow_empty,
-                    });
+                    return Ok(Input::unsized_of(source.name(), content, options.allow_empty));
                 }
                 let size = metadata.is_file().then_some(metadata.len());
                 Input::from_reader(source.name(), file, size, options)
             }
         }
+    }
+
+    fn unsized_of(name: String, content: Content, allow_empty: bool) -> Input {
+        Input { name, content, size: None, is_packed: false, bytes_read: Arc::default(), allow_empty }
     }
 
     fn from_reader(
@@ -120,11 +120,12 @@ impl Input {
             let mut bytes = Vec::new();
             reader.read_to_end(&mut bytes).map_err(|error| table_error(error.into()))?;
             let content = Content::Parquet(ParquetInput::from_bytes(name.clone(), Bytes::from(bytes))?);
-            return Ok(Input { name, content, size: None, bytes_read, allow_empty: options.allow_empty });
+            return Ok(Input { bytes_read, ..Input::unsized_of(name, content, options.allow_empty) });
         }
         if let Some(format) = ForeignFormat::of(&name, start) {
             return Err(StoreError::Foreign { path: name, format });
         }
+        let is_packed = start.starts_with(GZIP) || start.starts_with(ZSTD);
         let unpacked: Box<dyn Read + Send> = if start.starts_with(GZIP) {
             Box::new(flate2::bufread::MultiGzDecoder::new(reader))
         } else if start.starts_with(ZSTD) {
@@ -133,14 +134,14 @@ impl Input {
             Box::new(reader)
         };
         let csv = CsvReader::open(unpacked, options).map_err(table_error)?;
-        Ok(Input { name, content: Content::Csv(csv), size, bytes_read, allow_empty: options.allow_empty })
+        Ok(Input { name, content: Content::Csv(csv), size, is_packed, bytes_read, allow_empty: options.allow_empty })
     }
 
     /// Takes a table that is in memory, or comes from another program, as a stream of record batches. Messages call it
     /// `name`.
     pub fn of_batches(name: &str, batches: Box<dyn RecordBatchReader + Send>) -> Result<Input, StoreError> {
         let content = Content::Batches(BatchesInput::new(name, batches)?);
-        Ok(Input { name: name.to_owned(), content, size: None, bytes_read: Arc::default(), allow_empty: false })
+        Ok(Input::unsized_of(name.to_owned(), content, false))
     }
 
     /// The file, as messages name it.
@@ -184,6 +185,11 @@ impl Input {
     /// Bytes on disk, if known: what `progress` adds up to.
     pub fn size(&self) -> Option<u64> {
         self.size
+    }
+
+    /// Whether these bytes are compressed: then the table has many more.
+    pub fn is_packed(&self) -> bool {
+        self.is_packed
     }
 
     /// Reads the wanted columns.

@@ -43,6 +43,17 @@ impl SharedFolder {
         put().map_err(|error| self.failed(&error))
     }
 
+    /// Whether this process sees the folder.
+    pub fn is_there(&self) -> bool {
+        self.path.is_dir()
+    }
+
+    /// Removes what was put there under a name.
+    pub fn remove(&self, name: &str) {
+        // What is not there needs no removing.
+        let _ = fs::remove_file(self.path.join(name));
+    }
+
     /// The bytes that were put there under a name.
     pub fn get(&self, name: &str) -> Result<Vec<u8>, StoreError> {
         fs::read(self.path.join(name)).map_err(|error| self.failed(&error))

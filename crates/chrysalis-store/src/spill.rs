@@ -5,7 +5,7 @@
 //! crash by the next run, which finds it without its lock.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -21,9 +21,11 @@ pub struct Spill {
     beside: PathBuf,
 }
 
-/// A file of such a folder that is being written.
+/// A file of such a folder that is being written. It is open only while bytes go to disk, so that there may be more of them
+/// than a process may have open.
 pub struct SpillFile {
-    file: BufWriter<File>,
+    path: PathBuf,
+    waiting: Vec<u8>,
     beside: PathBuf,
 }
 
@@ -40,7 +42,7 @@ impl Spill {
             source: source.kind().into(),
         };
         remove_abandoned(&parent);
-        let folder = TemporaryFolder::create_for(&parent, 0o700).map_err(failed)?;
+        let folder = TemporaryFolder::private_in(&parent).map_err(failed)?;
         Ok(Spill { folder, beside: place.to_owned() })
     }
 
@@ -51,9 +53,10 @@ impl Spill {
 
     /// Begins a file.
     pub fn write(&self, name: &str) -> Result<SpillFile, StoreError> {
-        let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(self.path(name));
-        let file = opened.map_err(|error| self.failed(&error))?;
-        Ok(SpillFile { file: BufWriter::with_capacity(BUFFER, file), beside: self.beside.clone() })
+        let path = self.path(name);
+        let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
+        made.map_err(|error| self.failed(&error))?;
+        Ok(SpillFile { path, waiting: Vec::new(), beside: self.beside.clone() })
     }
 
     /// All of a file; nothing if it was never begun.
@@ -88,6 +91,30 @@ impl Spill {
     /// The folder itself.
     pub fn folder(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// Hands back lists of rows that were added one after the other, each with its number of rows before it. `len` says how
+    /// many bytes so many rows have; each list is handed on with its number.
+    pub fn blocks<E: From<StoreError>>(
+        &self,
+        name: &str,
+        len: &dyn Fn(u32) -> usize,
+        each: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut reader = self.reader(name)?;
+        let mut block = Vec::new();
+        loop {
+            let mut head = [0; 4];
+            match reader.read_exact(&mut head) {
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
+                read => read.map_err(|error| self.failed(&error))?,
+            }
+            block.clear();
+            block.extend(head);
+            block.resize(head.len() + len(u32::from_le_bytes(head)), 0);
+            reader.read_exact(&mut block[head.len()..]).map_err(|error| self.failed(&error))?;
+            each(&block)?;
+        }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -133,12 +160,21 @@ impl Spill {
 impl SpillFile {
     /// Appends bytes.
     pub fn add(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
-        self.file.write_all(bytes).map_err(|error| self.failed(&error))
+        self.waiting.extend_from_slice(bytes);
+        if self.waiting.len() >= BUFFER { self.put_down() } else { Ok(()) }
     }
 
     /// Hands over what still waits in memory.
     pub fn finish(mut self) -> Result<(), StoreError> {
-        self.file.flush().map_err(|error| self.failed(&error))
+        self.put_down()
+    }
+
+    fn put_down(&mut self) -> Result<(), StoreError> {
+        let append = || OpenOptions::new().append(true).open(&self.path)?.write_all(&self.waiting);
+        append().map_err(|error| self.failed(&error))?;
+        // Memory is not kept: there may be many files.
+        self.waiting = Vec::new();
+        Ok(())
     }
 
     fn failed(&self, error: &io::Error) -> StoreError {
@@ -204,6 +240,26 @@ mod tests {
         spill.remove("p").unwrap();
         drop(spill);
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
+    }
+
+    /// More files than a process may have open, unless somebody raised that.
+    #[test]
+    fn there_may_be_many_files_and_blocks_come_back_one_by_one() {
+        let place = tempfile::tempdir().unwrap();
+        let spill = Spill::beside(&place.path().join("release")).unwrap();
+        let mut files: Vec<SpillFile> = (0..3_000).map(|n| spill.write(&format!("rows-{n}")).unwrap()).collect();
+        for round in 1..=2 {
+            files.iter_mut().for_each(|file| file.add(&[2, 0, 0, 0, round, round]).unwrap());
+        }
+        files.into_iter().for_each(|file| file.finish().unwrap());
+        let mut back = Vec::new();
+        spill
+            .blocks::<StoreError>("rows-2999", &|rows| rows as usize, &mut |block| {
+                back.push(block.to_vec());
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!(back, [[2, 0, 0, 0, 1, 1], [2, 0, 0, 0, 2, 2]]);
     }
 
     /// What a killed run leaves has no lock; the next run removes it, and leaves what is locked alone.

@@ -51,7 +51,7 @@ pub(crate) fn place<T, E>(put: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
 }
 
 /// Another name that is also ours, so that the next run removes it if this process ends too soon.
-fn aside(path: &Path) -> Option<PathBuf> {
+pub(crate) fn aside(path: &Path) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?;
     let (start, last) = name.split_at_checked(name.len().checked_sub(1)?)?;
     Some(path.with_file_name(format!("{start}{}", if last == "x" { "y" } else { "x" })))

@@ -72,7 +72,7 @@ pub use fold::folded;
 pub use kind::{Kind, Role};
 pub use memory::Memory;
 pub use proposal::{Grouping, propose};
-pub use reading::{DateFormat, TextReading};
+pub use reading::{DateFormat, TextReading, order_of_bands};
 pub use remedy::{Knob, Plain, Remedy, Spelling};
 pub use sa_counts::SaCounts;
 pub use table::{ColumnRequest, MissingPolicy, Table, resolve};

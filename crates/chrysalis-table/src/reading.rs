@@ -303,15 +303,25 @@ fn written(text: &str, [year, month, day]: [usize; 3], separator: char) -> Optio
     date(NaiveDate::from_ymd_opt(year.parse().ok()?, month.parse().ok()?, day.parse().ok()?)?)
 }
 
+/// The order of different bands such as `[40-50)`, `40-49`, `<5` or `90+`, which tell it themselves: for each text its rank.
+/// `None` if some text is no band, or if bands overlap.
+pub fn order_of_bands(texts: &[&str]) -> Option<Vec<usize>> {
+    bands_with(texts, 0)
+}
+
 /// The order of bands such as `[40-50)`, `40-49`, `<5` or `90+`: for each text its rank. `None` if some text is no band,
 /// if there are fewer than two ranges, or if bands overlap.
 pub(crate) fn bands(texts: &[&str]) -> Option<Vec<usize>> {
+    bands_with(texts, 2)
+}
+
+fn bands_with(texts: &[&str], least: usize) -> Option<Vec<usize>> {
     let found: Vec<(f64, f64)> = texts.iter().map(|text| band(text)).collect::<Option<_>>()?;
     let n_ranges = found.iter().filter(|(low, high)| low.is_finite() && high.is_finite() && low < high).count();
     let mut order: Vec<usize> = (0..found.len()).collect();
     order.sort_by(|&a, &b| found[a].partial_cmp(&found[b]).unwrap_or(std::cmp::Ordering::Equal));
     let is_apart = |pair: &[usize]| found[pair[0]].1 <= found[pair[1]].0 && found[pair[0]] != found[pair[1]];
-    if n_ranges < 2 || !order.windows(2).all(is_apart) {
+    if n_ranges < least || !order.windows(2).all(is_apart) {
         return None;
     }
     let mut ranks = vec![0; found.len()];

@@ -57,8 +57,8 @@ pub(crate) fn check_identifying(found: &[(String, String)], recipe: &Recipe) -> 
 }
 
 /// LEAK: rows are disclosed, and the owner did not accept that.
-pub(crate) fn refused(data: &Microdata, recipe: &Recipe, found: Disclosure) -> Error {
-    let (column, near) = match data.sensitive_columns().nth(found.column) {
+pub(crate) fn refused(data: &Microdata, recipe: &Recipe, found: &Disclosure) -> Error {
+    let (column, near) = match data.sensitive_columns().nth(found.column()) {
         Some(column) => (column.name(), column.near(&recipe.require)),
         None => ("", Near::Nothing),
     };
@@ -124,13 +124,16 @@ pub(crate) fn check_constant(data: &Microdata) -> Result<(), Error> {
 }
 
 /// Quasi columns that look like identifiers: hiding them costs a lot of utility, and leaving them out costs nothing.
-pub(crate) fn identifiers_among_quasi(data: &Microdata) -> Vec<String> {
-    let rows = data.rows() as u64;
+/// `counts` says how often each value occurs, because rows may be elsewhere.
+pub(crate) fn identifiers_among_quasi(data: &Microdata, counts: &dyn Fn(&Column) -> Vec<u64>) -> Vec<String> {
+    let rows = data.whole_rows() as u64;
     let note = |column: &Column| {
+        let counts = counts(column);
         // How many values occur once.
-        let alone = column.histogram().iter().filter(|&&n| n == 1).count() as u64;
-        let is_one =
-            rows >= 20 && 10 * alone >= 9 * rows && guess::suggest(column, data.rows()).role == GuessedRole::Identifier;
+        let alone = counts.iter().filter(|&&n| n == 1).count() as u64;
+        let is_one = rows >= 20
+            && 10 * alone >= 9 * rows
+            && guess::suggest_by(column, &counts, data.whole_rows()).role == GuessedRole::Identifier;
         is_one.then(|| {
             format!(
                 "`{}` looks like an identifier: {} of {} rows have a value of their own. As a quasi column it makes \

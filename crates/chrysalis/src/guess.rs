@@ -106,13 +106,18 @@ const NUMBERED: &str = "patient person customer client member employee user subj
 
 /// A guess from a column's name and values.
 pub fn suggest(column: &Column, rows: usize) -> Guess {
+    suggest_by(column, &column.histogram(), rows)
+}
+
+/// The same for a column whose rows are elsewhere: `counts` says how often each code occurs.
+pub(crate) fn suggest_by(column: &Column, counts: &[u64], rows: usize) -> Guess {
     let guess = |role, reason: String| Guess { role, reason };
     let (domain, values) = (column.domain(), column.domain().values().len());
     let (kind, words) = (domain.kind(), words(column.name()));
     if domain.len() <= 1 {
         return guess(GuessedRole::Unpublished, "every row has the same value".to_owned());
     }
-    let unique = unique_rows(column);
+    let unique = once(column, counts);
     // Names come first: a column that names people is not published, however often its values repeat.
     if names_a_person(&words) && (values >= 10 || values * 2 > rows) {
         return guess(GuessedRole::Identifier, "its name says that it names people".to_owned());
@@ -147,7 +152,7 @@ pub fn suggest(column: &Column, rows: usize) -> Guess {
     if is_unique(unique, rows) && (!kind.is_numeric() || values * 10 >= rows * 9) || is_free_text(column, rows) {
         return text_guess(column, unique, rows);
     }
-    if repeats_a_little(column, rows) {
+    if repeats_a_little(column, counts, rows) {
         let reason =
             format!("most of its {} occur a few times each, as people's numbers do", counted(values as u64, "value"));
         return guess(GuessedRole::Person, reason);
@@ -293,11 +298,6 @@ fn is_survey_weight(words: &[String], values: usize) -> bool {
 }
 
 /// How many rows have a value that no other row has. Missing values do not count.
-fn unique_rows(column: &Column) -> usize {
-    once(column, &column.histogram())
-}
-
-/// How many values occur once.
 fn once(column: &Column, counts: &[u64]) -> usize {
     let first = usize::from(column.domain().has_missing());
     counts.iter().skip(first).filter(|&&n| n == 1).count()
@@ -321,7 +321,7 @@ fn is_free_text(column: &Column, rows: usize) -> bool {
 }
 
 /// Whether there are many values, and nearly all rows share theirs with a few others: several rows per person.
-fn repeats_a_little(column: &Column, rows: usize) -> bool {
+fn repeats_a_little(column: &Column, counts: &[u64], rows: usize) -> bool {
     let domain = column.domain();
     let values = domain.values().len();
     if values < 100 || values * 5 < rows {
@@ -331,7 +331,7 @@ fn repeats_a_little(column: &Column, rows: usize) -> bool {
     let ends = domain.bounds().and_then(|(low, high)| low.number().zip(high.number()));
     let is_sparse = ends.is_none_or(|(low, high)| high - low >= 100.0 * values as f64);
     let first = usize::from(domain.has_missing());
-    let few: u64 = column.histogram()[first..].iter().filter(|&&n| n <= 20).sum();
+    let few: u64 = counts[first..].iter().filter(|&&n| n <= 20).sum();
     is_sparse && few * 10 >= rows as u64 * 9
 }
 

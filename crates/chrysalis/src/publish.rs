@@ -126,7 +126,9 @@ fn carried_out(
         disclosure::check_constant(&data)?;
         let identifying = disclosure::identifying(&data);
         if refusal == Refusal::OfDisclosure {
-            disclosure::identifiers_among_quasi(&data).iter().for_each(|note| watch.note(note));
+            disclosure::identifiers_among_quasi(&data, &|column| column.histogram())
+                .iter()
+                .for_each(|note| watch.note(note));
             assumptions::of(&data, &recipe.require).iter().for_each(|note| watch.note(note));
             disclosure::check_identifying(&identifying, recipe)?;
         }
@@ -168,10 +170,10 @@ pub(crate) fn settle(
     identifying: Vec<(String, String)>,
     refusal: Refusal,
 ) -> Result<(), Error> {
-    let found = outcome.disclosure.unwrap_or_default();
+    let found = outcome.disclosure.clone().unwrap_or_default();
     let is_accepted = recipe.accepted.contains(&Accepted::Disclosure) || refusal == Refusal::Never;
     if found.disclosed_rows > 0 && !is_accepted {
-        return Err(disclosure::refused(data, recipe, found));
+        return Err(disclosure::refused(data, recipe, &found));
     }
     let mut accepted = recipe.accepted.clone();
     if refusal == Refusal::Never {

@@ -43,6 +43,12 @@ impl CellPlan {
     }
 }
 
+/// How many bytes a block of so many rows has after their number.
+pub fn block_len(whole: &Whole, rows: u32) -> usize {
+    let width = |column: &WholeColumn| width(&Codes::with_capacity(column.domain().len(), 0));
+    rows as usize * whole.columns().iter().map(width).sum::<usize>()
+}
+
 /// A block of all rows of a table that has the domains of the whole one.
 pub fn encode(table: &Table) -> Vec<u8> {
     encoded(table, &(0..table.rows() as u32).collect::<Vec<u32>>())

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chrysalis_criteria::Requirement;
-use chrysalis_release::{Form, GROUP_ID, Manifest};
+use chrysalis_release::{DomainEntry, Form, GROUP_ID, Manifest};
 use chrysalis_table::{Codes, Column, Domain, Kind, Table, Value, Watch};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -32,7 +32,8 @@ pub struct CellSpec<'a> {
 pub struct CellFacts {
     /// The cell's number in the plan.
     pub cell: u32,
-    /// The manifest of this cell alone.
+    /// The manifest of this cell alone, without the values of attributes, which are those of the whole table. Only the first
+    /// cell says what else is said of attributes.
     #[serde(with = "as_json")]
     pub manifest: Manifest,
     /// The penalty of what is shown, summed over rows and quasi columns.
@@ -58,9 +59,8 @@ impl CellFacts {
     }
 }
 
-/// Manifests have a serialization of their own, in which every table has files, and no attribute more values than there are
-/// rows. The tables of a cell have no files yet, and its attributes have the values of the whole table: so for the journey
-/// each table is given a file, and the manifest as many more rows as values are listed.
+/// Manifests have a serialization of their own, in which every table has files. The tables of a cell have none yet, so for
+/// the journey each is given one. What a reader would refuse or limit in a release from elsewhere is no matter here.
 mod as_json {
     use chrysalis_release::{Manifest, PartEntry};
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
@@ -70,17 +70,13 @@ mod as_json {
         for table in &mut manifest.tables {
             table.parts = vec![PartEntry { file: table.name.clone(), rows: table.rows, sha256: String::new() }];
         }
-        let rows = manifest.rows;
-        let values = manifest.attributes.iter().map(|attribute| attribute.domain.values.as_ref().map_or(0, Vec::len));
-        manifest.rows += values.sum::<usize>() as u64;
-        (rows, manifest.to_json().map_err(ser::Error::custom)?).serialize(to)
+        manifest.to_json().map_err(ser::Error::custom)?.serialize(to)
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Manifest, D::Error> {
-        let (rows, text) = <(u64, String)>::deserialize(from)?;
-        let mut manifest = Manifest::parse(text.as_bytes()).map_err(de::Error::custom)?;
+        let text = String::deserialize(from)?;
+        let mut manifest = Manifest::parse_own(text.as_bytes()).map_err(de::Error::custom)?;
         manifest.tables.iter_mut().for_each(|table| table.parts.clear());
-        manifest.rows = rows;
         Ok(manifest)
     }
 }
@@ -117,6 +113,7 @@ pub fn publish_cell(
     table: &Table,
     watch: &dyn Watch,
 ) -> Result<CellRelease, PublishError> {
+    plan.check_rows(cell, table, secret)?;
     if plan.route(table)?.par_iter().any(|&of_row| of_row != cell) {
         return Err(PublishError::Internal(format!("rows of other cells were brought to cell {cell}")));
     }
@@ -136,9 +133,15 @@ pub fn publish_cell(
         group_sizes: outcome.group_sizes,
         disclosure: outcome.disclosure,
         shared: shared.into_iter().map(|(name, table)| (name, lines(&table))).collect(),
-        manifest: outcome.release.manifest,
+        manifest: without_values(outcome.release.manifest, cell == 0),
     };
     Ok(CellRelease { facts, tables })
+}
+
+fn without_values(mut manifest: Manifest, is_first: bool) -> Manifest {
+    manifest.attributes.retain(|_| is_first);
+    manifest.attributes.iter_mut().for_each(|attribute| attribute.domain = DomainEntry::default());
+    manifest
 }
 
 /// Rows in the order of their values, so that nothing of the order in which they came survives.

@@ -64,15 +64,8 @@ pub fn merged(plan: &CellPlan, cells: &[CellFacts]) -> Result<(Outcome, Vec<(Str
 
 fn disclosure(cells: &[CellFacts]) -> Option<Disclosure> {
     let mut all = Disclosure::default();
-    let mut most = 0;
     for facts in cells {
-        let found = facts.disclosure?;
-        all.certain_rows += found.certain_rows;
-        all.disclosed_rows += found.disclosed_rows;
-        all.disclosed_by_others += found.disclosed_by_others;
-        if found.disclosed_rows > most {
-            (most, all.column) = (found.disclosed_rows, found.column);
-        }
+        all.add(facts.disclosure.as_ref()?);
     }
     Some(all)
 }

@@ -1,18 +1,20 @@
 //! What a plan is made from: histograms of all columns, and a sample of quasi values. Surveys of parts of a table are
 //! merged into the survey of the whole, in any order.
 
-use chrysalis_table::{Codes, Column, Domain, Kind, Table};
+use chrysalis_table::{Codes, Column, Kind, Table};
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::secret::sip;
+use super::rows::{self, hashes, mixed};
 use super::{Secret, Whole};
 use crate::PublishError;
 
 /// Combinations of quasi values that a sample holds at most.
 pub(super) const SAMPLED: usize = 1 << 16;
+/// Combinations that the sample of a part holds at least, if there are as many.
+const LEAST_SAMPLED: usize = 1 << 12;
 
 /// The histograms of some rows, and a sample of their combinations of quasi values.
 ///
@@ -25,7 +27,11 @@ pub struct Survey {
     whole: Whole,
     quasi: Vec<String>,
     #[serde(skip)]
-    key: Option<[u64; 2]>,
+    secret: Option<Secret>,
+    /// What stands for all rows as a multiset.
+    number: u64,
+    /// Combinations that the sample holds at most.
+    most: usize,
     sample: Vec<Sampled>,
     /// Combinations with hashes from here on are not in the sample.
     limit: Option<u64>,
@@ -57,11 +63,19 @@ impl Survey {
         Survey {
             whole: Whole::new(columns),
             quasi,
-            key: Some(secret.words("sample")),
+            secret: Some(secret.clone()),
+            number: rows::NONE,
+            most: SAMPLED,
             sample: Vec::new(),
             limit: None,
             places: HashMap::default(),
         }
+    }
+
+    /// The survey of no rows of one of so many parts of a table: their samples together hold about as much as one of all rows.
+    pub(super) fn of_part(quasi: Vec<String>, n_parts: usize, secret: &Secret) -> Self {
+        let most = (SAMPLED / n_parts.max(1)).max(LEAST_SAMPLED);
+        Survey { most, ..Survey::new([], quasi, secret) }
     }
 
     /// How many rows were seen, and what their columns hold.
@@ -69,12 +83,20 @@ impl Survey {
         &self.whole
     }
 
+    /// What stands for all rows as a multiset.
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
     /// Adds the rows of a table.
     pub fn add(&mut self, table: &Table) -> Result<(), PublishError> {
-        let Some(key) = self.key else {
+        let Some(secret) = &self.secret else {
             return Err(PublishError::Internal("a survey that was sent here counts no more rows".into()));
         };
         self.whole.add(table)?;
+        let numbers = rows::numbers(secret, &self.whole.of_table(table)?, table.rows());
+        self.number = numbers.into_iter().fold(self.number, u64::wrapping_add);
+        let key = secret.words("sample");
         let quasi: Option<Vec<&Column>> = self.quasi.iter().map(|name| table.column(name)).collect();
         let quasi = quasi.ok_or_else(|| PublishError::Internal("a quasi column was not read".into()))?;
         let hashes: Vec<Vec<u64>> =
@@ -112,6 +134,7 @@ impl Survey {
     /// Adds the rows of another survey of the same columns with the same secret.
     pub fn merge(&mut self, other: &Survey) -> Result<(), PublishError> {
         self.whole.merge(&other.whole)?;
+        self.number = self.number.wrapping_add(other.number);
         self.index();
         if let Some(limit) = other.limit {
             self.lower(limit);
@@ -132,7 +155,7 @@ impl Survey {
     pub(super) fn sampled(&self) -> Vec<&Sampled> {
         let mut all: Vec<&Sampled> = self.sample.iter().collect();
         all.sort_unstable_by_key(|sampled| sampled.hash);
-        all.truncate(SAMPLED);
+        all.truncate(self.most);
         all
     }
 
@@ -145,9 +168,9 @@ impl Survey {
     fn insert(&mut self, sampled: Sampled) {
         self.places.insert(sampled.hash, self.sample.len());
         self.sample.push(sampled);
-        if self.sample.len() >= 2 * SAMPLED {
+        if self.sample.len() >= 2 * self.most {
             let mut hashes: Vec<u64> = self.sample.iter().map(|sampled| sampled.hash).collect();
-            let (_, &mut limit, _) = hashes.select_nth_unstable(SAMPLED);
+            let (_, &mut limit, _) = hashes.select_nth_unstable(self.most);
             self.lower(limit);
         }
     }
@@ -166,39 +189,16 @@ impl Survey {
     }
 }
 
-/// A keyed hash of every value of a column.
-fn hashes(key: [u64; 2], column: u64, domain: &Domain) -> Vec<u64> {
-    let hash = |code: u32| {
-        let mut text = column.to_le_bytes().to_vec();
-        match domain.value(code) {
-            None => text.push(0),
-            Some(value) => {
-                text.push(1);
-                text.extend_from_slice(value.to_string().as_bytes());
-            }
-        }
-        sip(key, &text)
-    };
-    (0..domain.len() as u32).into_par_iter().map(hash).collect()
-}
-
-/// Spreads the hashes of several values over one.
-fn mixed(all: u64, value: u64) -> u64 {
-    let product = u128::from(all.rotate_left(29) ^ value ^ 0x9e37_79b9_7f4a_7c15) * 0xa076_1d64_78bd_642f;
-    product as u64 ^ (product >> 64) as u64
-}
-
 /// The sampled combinations as a table with the domains of the whole one, each as often as it stands for rows, but no more
 /// than about `most` rows in all. Also returns how many rows of the whole table stand behind one of these.
-pub(super) fn sample_table(survey: &Survey, most: u64) -> Result<(Table, f64), PublishError> {
+pub(super) fn sample_table(survey: &Survey, whole: &Whole, most: u64) -> Result<(Table, f64), PublishError> {
     let sampled = survey.sampled();
     let seen: u64 = sampled.iter().map(|sampled| sampled.rows).sum();
     let share = if seen > most { most as f64 / seen as f64 } else { 1.0 };
     let times = |sampled: &Sampled| ((sampled.rows as f64 * share).round() as usize).max(1);
     let rows: usize = sampled.iter().map(|sampled| times(sampled)).sum();
     let column = |(at, name): (usize, &String)| {
-        let known =
-            survey.whole.column(name).ok_or_else(|| PublishError::Internal("a column was not surveyed".into()))?;
+        let known = whole.column(name).ok_or_else(|| PublishError::Internal("a column was not surveyed".into()))?;
         let domain = known.domain();
         let code = |sampled: &&Sampled| {
             let value = sampled.texts[at].as_ref().map(|text| chrysalis_table::Value::parse(domain.kind(), text));

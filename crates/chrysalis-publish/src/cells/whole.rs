@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use chrysalis_table::{Code, Codes, Column, Domain, Kind, Table, Value};
+use chrysalis_table::{Code, Codes, Column, Domain, Kind, Remedy, Table, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::PublishError;
@@ -94,6 +94,19 @@ impl Whole {
         known.codes_of(column.domain())
     }
 
+    /// The columns of a table that are these.
+    pub(super) fn of_table<'a>(&self, table: &'a Table) -> Result<Vec<&'a Column>, PublishError> {
+        self.columns.iter().map(|known| table.column(&known.name).ok_or_else(|| lacking(&known.name))).collect()
+    }
+
+    /// Refuses more rows of one sensitive value than principles can count.
+    pub(super) fn check_counts(&self, sensitive: &[String]) -> Result<(), PublishError> {
+        let is_over = |column: &&WholeColumn| column.counts.iter().any(|&count| count > u64::from(u32::MAX));
+        let Some(column) = sensitive.iter().filter_map(|name| self.column(name)).find(is_over) else { return Ok(()) };
+        let problem = format!("a value of `{}` stands in more than {} rows", column.name, u32::MAX);
+        Err(PublishError::remedied(problem, Remedy::from("split the table, and publish each part on its own")))
+    }
+
     /// A table with these columns and domains, and no rows.
     pub(crate) fn without_rows(&self) -> Table {
         let column = |known: &WholeColumn| {
@@ -147,12 +160,12 @@ impl WholeColumn {
         let known = |domain: &Domain| domain.values().to_vec();
         let mut values: Vec<Value> = known(&self.domain).into_iter().chain(known(other)).collect();
         if self.domain.kind() == Kind::Ordinal {
-            let rank = |value: &Value| self.order.iter().position(|word| *word == value.to_string());
-            if values.iter().any(|value| rank(value).is_none()) {
-                let problem = format!("the words of `{}` have an order that nobody gave", self.name);
-                return Err(PublishError::request(problem));
-            }
-            values.sort_by_key(|value| rank(value));
+            let ranks = self.ranks(&values).ok_or_else(|| {
+                PublishError::request(format!("the words of `{}` have an order that nobody gave", self.name))
+            })?;
+            let mut ranked: Vec<(usize, Value)> = ranks.into_iter().zip(values).collect();
+            ranked.sort_by(|(a, _), (b, _)| a.cmp(b));
+            values = ranked.into_iter().map(|(_, value)| value).collect();
         } else {
             values.sort_unstable();
         }
@@ -166,6 +179,19 @@ impl WholeColumn {
         }
         (self.domain, self.counts) = (domain, counts);
         Ok(())
+    }
+
+    /// The places of words in their order: the one that was given, or that of bands such as `10-19`, which order themselves.
+    fn ranks(&self, values: &[Value]) -> Option<Vec<usize>> {
+        let words: Vec<String> = values.iter().map(Value::to_string).collect();
+        let given = |word: &String| self.order.iter().position(|known| known == word);
+        words.iter().map(given).collect::<Option<Vec<usize>>>().or_else(|| {
+            let mut once: Vec<&str> = words.iter().map(String::as_str).collect();
+            once.sort_unstable();
+            once.dedup();
+            let ranks = chrysalis_table::order_of_bands(&once)?;
+            words.iter().map(|word| Some(ranks[once.binary_search(&word.as_str()).ok()?])).collect()
+        })
     }
 
     fn codes_of(&self, domain: &Arc<Domain>) -> Result<Vec<Code>, PublishError> {

@@ -103,7 +103,8 @@ def publish(
     - *again next month*: ``series`` (the ledger, a private file that is made on first use), ``values_change``,
       ``only_new``; ``after`` (earlier releases, where there is no ledger).
     - *files*: ``delimiter``, ``encoding``, ``na``, ``date_format``, ``missing``, ``key``, ``format``; ``memory`` (how much
-      reading a taxonomy may take).
+      publishing to ``folder`` may take: a table that needs more is published cell by cell, with rows waiting on disk beside
+      it, and the release is read when you ask it; or, without a folder, how much reading a taxonomy may take).
 
     ``folder`` is where to write the release to, completely or not at all (``force`` replaces one that is there). A release
     of a series needs it, because it appears together with its ledger or not at all.

@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use chrysalis::cells::{self, CellFacts, CellPlan, Tally};
+use chrysalis::cells::{self, CellCounts, CellFacts, CellPlan, Concluded, ROUNDS, Tally};
 use chrysalis::store::{ReleaseFolder, SharedFolder, Spill};
 use chrysalis::{Counted, Draft, Error, PartEntry, Recipe, Seed};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyDict;
 
-use super::task::{Numbers, Order, bytes_of, counted, other_rows, surveyed, value_of};
-use crate::errors::OrRaise;
+use super::task::{Numbers, Order, Surveyed, bytes_of, counted, surveyed, surveyed_again, value_of};
+use crate::errors::{OrRaise, refused};
 use crate::keywords::{Verb, draft};
 use crate::publish::TABLE;
 use crate::stream::Given;
@@ -42,8 +42,13 @@ struct State {
     /// Both folders are removed with these values.
     folders: Option<(ReleaseFolder, Spill)>,
     plan: Option<CellPlan>,
-    facts: Vec<CellFacts>,
+    /// What was counted by the plan.
+    counts: CellCounts,
+    /// How often large cells were cut again.
+    round: usize,
     tally: Tally,
+    /// What the release says beside its tables, once all cells are judged.
+    concluded: Option<Concluded>,
     notes: Vec<String>,
 }
 
@@ -62,6 +67,10 @@ impl ClusterJob {
     ) -> PyResult<ClusterJob> {
         let said = draft(keywords, Verb::Publish)?;
         let given = Given::new(table, "df")?;
+        if said.memory.is_some() {
+            let message = "`memory` has no effect on a cluster, where a task holds the rows of a cell";
+            return Err(refused(py, message, "leave it out, and say `rows_per_cell` if cells are to be smaller"));
+        }
         let seed = Seed::from(seed);
         let (made, told) = work::run(py, None, move |watch| {
             let mut draft: Draft = given.draft(said)?;
@@ -80,7 +89,7 @@ impl ClusterJob {
             let shared = folders.1.shared();
             // LEAK: the secret goes this way alone. Closures, broadcasts and rows are logged and spilled by Spark.
             shared.put(Order::SECRET, cells::secret(seed)?.bytes())?;
-            let order = Order { draft, header, out, folder: folders.0.path().to_owned() };
+            let order = Order { draft, header, out, folder: folders.0.path().to_owned(), rows_per_cell };
             shared.put(Order::NAME, &bytes_of(&order)?)?;
             Ok((recipe, columns, folders, shared))
         })?;
@@ -97,9 +106,10 @@ impl ClusterJob {
             if surveys.is_empty() {
                 return Err(Error::request("the data frame has no rows", "check what it was made from"));
             }
-            let (survey, dropped, steps) = surveyed(&surveys)?;
+            let Surveyed { survey, dropped, steps, lacking } = surveyed(&surveys)?;
+            cells::check_lacking(&lacking, &recipe)?;
             let plan = cells::draw(&survey, &recipe, most_rows, watch)?;
-            shared.put(Order::DRAWN, &bytes_of(&plan)?)?;
+            shared.put(&Order::drawn(0), &bytes_of(&plan)?)?;
             Ok((plan, Tally { dropped, steps }))
         })?;
         let mut state = self.state();
@@ -113,43 +123,79 @@ impl ClusterJob {
         let settle = || -> Result<usize, Error> {
             let mut state = self.state();
             let drawn = state.plan.take().ok_or_else(out_of_turn)?;
-            let (plan, _) = cells::settled(&drawn, &counted(&counts)?, &self.recipe)?;
-            let n_cells = plan.n_cells();
-            if (0..n_cells as u32).map(|cell| plan.rows(cell)).sum::<u64>() != plan.whole().rows {
-                return Err(other_rows());
-            }
-            self.shared.put(Order::SETTLED, &bytes_of(&plan)?)?;
+            let counts = counted(&counts)?;
+            let (plan, became) = cells::settled(&drawn, &counts, &self.recipe)?;
+            let (n_cells, became) = (plan.n_cells(), became.into_iter().map(Some).collect::<Vec<_>>());
+            self.shared.put(&Order::settled(state.round), &bytes_of(&plan)?)?;
+            state.counts = counts.moved(&became, n_cells);
             state.plan = Some(plan);
             Ok(n_cells)
         };
         py.detach(settle).or_raise(py)
     }
 
-    /// Numbers the groups of all cells, of which these are the facts.
+    /// How often cells were cut again so far.
+    #[getter]
+    fn round(&self) -> usize {
+        self.state().round
+    }
+
+    /// Whether cells are so large that they should be cut again.
+    fn has_large(&self) -> bool {
+        let state = self.state();
+        let is_large = |plan: &CellPlan| !cells::large(plan, self.rows_per_cell).is_empty();
+        state.round < ROUNDS && state.plan.as_ref().is_some_and(is_large)
+    }
+
+    /// Cuts large cells again, by surveys of their rows. All rows are to be counted again.
+    fn plan_again(&self, py: Python<'_>, surveys: Vec<PyBackedBytes>) -> PyResult<()> {
+        let again = || -> Result<(), Error> {
+            let mut state = self.state();
+            let settled = state.plan.take().ok_or_else(out_of_turn)?;
+            let surveys = surveyed_again(&surveys)?;
+            let (plan, _) = cells::redrawn(&settled, &state.counts, &surveys, &self.recipe, self.rows_per_cell)?;
+            state.round += 1;
+            self.shared.put(&Order::drawn(state.round), &bytes_of(&plan)?)?;
+            state.plan = Some(plan);
+            Ok(())
+        };
+        py.detach(again).or_raise(py)
+    }
+
+    /// Judges the groups of all cells, of which these are the facts, and numbers them.
     fn number(&self, py: Python<'_>, facts: Vec<PyBackedBytes>) -> PyResult<()> {
-        let number = || -> Result<(), Error> {
+        let (recipe, seed, shared) = (self.recipe.clone(), self.seed, self.shared.clone());
+        let (plan, tally) = {
+            let mut state = self.state();
+            (state.plan.take(), std::mem::take(&mut state.tally))
+        };
+        let (concluded, told) = work::run(py, None, move |watch| {
             let facts = facts.iter().map(|bytes| value_of::<CellFacts>(bytes)).collect::<Result<Vec<_>, _>>();
             let mut facts = facts?;
             facts.sort_unstable_by_key(|one| one.cell);
+            // LEAK: what groups give away is judged before any of them is written as it would be published.
+            let concluded = cells::concluded(&plan.ok_or_else(out_of_turn)?, &facts, &recipe, tally, seed, watch)?;
             let mut numbers = Numbers { total: 0, before: Vec::with_capacity(facts.len()) };
             for one in &facts {
                 numbers.before.push(numbers.total);
                 numbers.total += one.groups();
             }
-            self.shared.put(Order::NUMBERS, &bytes_of(&numbers)?)?;
-            self.state().facts = facts;
-            Ok(())
-        };
-        py.detach(number).or_raise(py)
+            shared.put(Order::NUMBERS, &bytes_of(&numbers)?)?;
+            Ok(concluded)
+        })?;
+        let mut state = self.state();
+        state.concluded = Some(concluded);
+        state.notes.extend(told.notes);
+        Ok(())
     }
 
     /// Puts the release in its place. Returns the report as JSON, and notes.
     fn finish(&self, py: Python<'_>, parts: Vec<PyBackedBytes>) -> PyResult<(String, Vec<String>)> {
-        let State { folders, plan, facts, tally, notes } = std::mem::take(&mut *self.state());
-        let (recipe, seed) = (self.recipe.clone(), self.seed);
+        let State { folders, concluded, notes, .. } = std::mem::take(&mut *self.state());
+        let shared = self.shared.clone();
         let (report, mut told) = work::run(py, None, move |watch| {
             let (folder, private) = folders.ok_or_else(out_of_turn)?;
-            let plan = plan.ok_or_else(out_of_turn)?;
+            let made = concluded.ok_or_else(out_of_turn)?;
             let written = parts.iter().map(|bytes| value_of::<Written>(bytes)).collect::<Result<Vec<_>, _>>();
             let mut written = written?;
             written.sort_unstable_by_key(|(cell, _)| *cell);
@@ -157,7 +203,6 @@ impl ClusterJob {
                 let parts = written.iter().flat_map(|(_, parts)| parts).filter(|(table, _)| table == name);
                 parts.map(|(_, part)| part.clone()).collect::<Vec<PartEntry>>()
             };
-            let made = cells::concluded(&plan, &facts, &recipe, tally, seed, watch)?;
             watch.phase("write", None, Counted::Rows);
             let progress = |rows| watch.tell(rows);
             let mut manifest = made.manifest;
@@ -169,6 +214,7 @@ impl ClusterJob {
                 };
             }
             // Tasks that are still at work on what is there already find no folder to write to.
+            shared.remove(Order::SECRET);
             drop(private);
             folder.finish(manifest, &progress, &|_| Ok(()))?;
             serde_json::to_string(&made.report).map_err(|error| Error::internal(error.to_string()))
@@ -179,7 +225,11 @@ impl ClusterJob {
 
     /// Removes whatever is not a release.
     fn close(&self, py: Python<'_>) {
-        py.detach(|| drop(std::mem::take(&mut *self.state())));
+        py.detach(|| {
+            // LEAK: first of all, because whoever has it can undo what is published already.
+            self.shared.remove(Order::SECRET);
+            drop(std::mem::take(&mut *self.state()));
+        });
     }
 }
 

@@ -18,8 +18,8 @@ use crate::work;
 
 pub(crate) use job::ClusterJob;
 pub(crate) use task::{
-    cluster_count, cluster_merge_counts, cluster_merge_surveys, cluster_publish, cluster_route, cluster_survey,
-    cluster_write,
+    cluster_count, cluster_merge_again, cluster_merge_counts, cluster_merge_surveys, cluster_publish, cluster_route,
+    cluster_survey, cluster_survey_again, cluster_write,
 };
 
 /// The manifest of a release in a folder, as JSON. Its tables are not read.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use chrysalis::cells::{self, CellCounts, CellPlan, CellRelease, GroupNumbers, PreparedRows, Secret, Survey};
 use chrysalis::store::SharedFolder;
-use chrysalis::{Draft, Error, Key, PreparedColumn, Recipe, Unwatched, Watch, files};
+use chrysalis::{Draft, Error, Key, PreparedColumn, Recipe, Table, Unwatched, Watch, files};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
@@ -27,17 +27,25 @@ pub(super) struct Order {
     pub(super) out: PathBuf,
     /// Where its parts are written.
     pub(super) folder: PathBuf,
+    /// How many rows a cell is to have.
+    pub(super) rows_per_cell: u64,
 }
 
 /// Names in the private folder.
 impl Order {
     pub(super) const NAME: &str = "order";
     pub(super) const SECRET: &str = "secret";
-    /// The plan whose cells are counted.
-    pub(super) const DRAWN: &str = "drawn";
-    /// The plan that rows are routed by.
-    pub(super) const SETTLED: &str = "settled";
     pub(super) const NUMBERS: &str = "numbers";
+
+    /// The plan whose cells are counted, in some round.
+    pub(super) fn drawn(round: usize) -> String {
+        format!("drawn-{round}")
+    }
+
+    /// The plan that is left of it. Rows are routed by that of the last round.
+    pub(super) fn settled(round: usize) -> String {
+        format!("settled-{round}")
+    }
 }
 
 /// How many groups there are, and how many before each cell.
@@ -55,12 +63,6 @@ pub(super) fn value_of<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
     serde_json::from_slice(bytes).map_err(|error| Error::internal(error.to_string()))
 }
 
-/// The error for a data frame that gave other rows when it was computed again.
-pub(super) fn other_rows() -> Error {
-    let message = "the data frame gave other rows when it was computed again";
-    Error::request(message, "write it to a file, or cache it, and publish that")
-}
-
 /// What a task knows.
 struct Task {
     shared: SharedFolder,
@@ -70,7 +72,13 @@ struct Task {
 
 impl Task {
     fn of(private: &Path, watch: &dyn Watch) -> Result<Task, Error> {
-        let order: Order = value_of(&SharedFolder::at(private, private).get(Order::NAME)?)?;
+        let shared = SharedFolder::at(private, private);
+        if !shared.is_there() {
+            let parent = private.parent().unwrap_or(private).display();
+            let message = format!("a machine of the cluster does not see the folder {parent}: it is not shared");
+            return Err(Error::request(message, "put `out` on storage that all machines see at the same place"));
+        }
+        let order: Order = value_of(&shared.get(Order::NAME)?)?;
         let mut recipe = order.draft.check(&order.header)?;
         if recipe.needs_key() && Key::read(&order.draft.key_file())?.is_none() {
             let message = format!("a machine of the cluster does not see the key {}", order.draft.key_file().display());
@@ -98,11 +106,15 @@ impl Task {
         Ok(plan)
     }
 
+    /// Rows as they came.
+    fn read(&self, given: Given, watch: &dyn Watch) -> Result<Table, Error> {
+        let input = given.open(&self.order.draft, TABLE)?;
+        files::read(input, &cells::requests(&self.recipe, &Unwatched), "read", watch)
+    }
+
     /// Rows as they are published.
     fn rows(&self, given: Given, watch: &dyn Watch) -> Result<PreparedRows, Error> {
-        let input = given.open(&self.order.draft, TABLE)?;
-        let table = files::read(input, &cells::requests(&self.recipe, &Unwatched), "read", watch)?;
-        cells::prepared(table, &self.recipe)
+        cells::prepared(self.read(given, watch)?, &self.recipe)
     }
 }
 
@@ -124,10 +136,43 @@ pub(crate) fn cluster_survey<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let given = Given::new(rows, "df")?;
     let told = run(py, private, move |task, watch| {
-        let PreparedRows { table, dropped, steps } = task.rows(given, watch)?;
         let mut survey = cells::survey(&task.recipe, &task.secret()?);
+        let table = task.read(given, watch)?;
+        let lacking = cells::lacking(&table, &task.recipe);
+        if !lacking.is_empty() {
+            // The driver refuses it, when it knows how often that is so in the whole table.
+            return bytes_of(&Surveyed { survey, dropped: 0, steps: Vec::new(), lacking });
+        }
+        let PreparedRows { table, dropped, steps } = cells::prepared(table, &task.recipe)?;
         survey.add(&table)?;
-        bytes_of(&(survey, dropped, steps))
+        bytes_of(&Surveyed { survey, dropped, steps, lacking })
+    })?;
+    Ok(PyBytes::new(py, &told))
+}
+
+/// Surveys those of some rows whose cells are too large.
+#[pyfunction]
+pub(crate) fn cluster_survey_again<'py>(
+    py: Python<'py>,
+    private: PathBuf,
+    rows: &Bound<'py, PyAny>,
+    round: usize,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let given = Given::new(rows, "df")?;
+    let told = run(py, private, move |task, watch| {
+        let table = task.rows(given, watch)?.table;
+        let (plan, secret) = (task.plan(&Order::settled(round))?, task.secret()?);
+        let cells = plan.route(&table)?;
+        let mut surveys: SurveyedAgain = Vec::new();
+        let large = cells::large(&plan, task.order.rows_per_cell);
+        for &cell in &large {
+            let is_own = |(row, &of_row): (u32, &u32)| (of_row == cell).then_some(row);
+            let own: Vec<u32> = (0_u32..).zip(&cells).filter_map(is_own).collect();
+            let mut survey = plan.survey(large.len(), &secret);
+            survey.add(&table.gather(&own))?;
+            surveys.push((cell, survey));
+        }
+        bytes_of(&surveys)
     })?;
     Ok(PyBytes::new(py, &told))
 }
@@ -138,11 +183,12 @@ pub(crate) fn cluster_count<'py>(
     py: Python<'py>,
     private: PathBuf,
     rows: &Bound<'py, PyAny>,
+    round: usize,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let given = Given::new(rows, "df")?;
     let told = run(py, private, move |task, watch| {
         let table = task.rows(given, watch)?.table;
-        bytes_of(&task.plan(Order::DRAWN)?.count(&table)?)
+        bytes_of(&task.plan(&Order::drawn(round))?.count(&table, &task.secret()?)?)
     })?;
     Ok(PyBytes::new(py, &told))
 }
@@ -161,20 +207,59 @@ pub(crate) fn cluster_merge_counts(py: Python<'_>, told: Vec<PyBackedBytes>) -> 
     Ok(PyBytes::new(py, &merged))
 }
 
-/// A survey, how many rows were dropped, and what was done to columns.
-type Surveyed = (Survey, u64, Vec<PreparedColumn>);
+/// What several surveys of large cells say together.
+#[pyfunction]
+pub(crate) fn cluster_merge_again(py: Python<'_>, told: Vec<PyBackedBytes>) -> PyResult<Bound<'_, PyBytes>> {
+    let merged = py.detach(|| bytes_of(&surveyed_again(&told)?)).or_raise(py)?;
+    Ok(PyBytes::new(py, &merged))
+}
+
+/// What is told of some rows.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Surveyed {
+    pub(super) survey: Survey,
+    /// How many rows were dropped.
+    pub(super) dropped: u64,
+    /// What was done to columns.
+    pub(super) steps: Vec<PreparedColumn>,
+    /// Missing values by column, where none may be.
+    pub(super) lacking: Vec<(String, u64)>,
+}
 
 /// What surveys say together. There is at least one.
 pub(super) fn surveyed(told: &[PyBackedBytes]) -> Result<Surveyed, Error> {
     let (first, rest) = told.split_first().ok_or_else(|| Error::internal("nothing was surveyed"))?;
-    let (mut all, mut dropped, mut steps): Surveyed = value_of(first)?;
+    let mut all: Surveyed = value_of(first)?;
     for more in rest {
-        let (survey, more, done): Surveyed = value_of(more)?;
-        all.merge(&survey)?;
-        dropped += more;
-        cells::add_steps(&mut steps, done);
+        let more: Surveyed = value_of(more)?;
+        all.survey.merge(&more.survey)?;
+        all.dropped += more.dropped;
+        cells::add_steps(&mut all.steps, more.steps);
+        for (name, n) in more.lacking {
+            match all.lacking.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, sum)) => *sum += n,
+                None => all.lacking.push((name, n)),
+            }
+        }
     }
-    Ok((all, dropped, steps))
+    Ok(all)
+}
+
+/// Surveys of the rows of some cells.
+type SurveyedAgain = Vec<(u32, Survey)>;
+
+/// What they say together: all of them are of the same cells, in the same order.
+pub(super) fn surveyed_again(told: &[PyBackedBytes]) -> Result<SurveyedAgain, Error> {
+    let mut all = SurveyedAgain::new();
+    for surveys in told {
+        let surveys: SurveyedAgain = value_of(surveys)?;
+        if all.is_empty() {
+            all = surveys;
+            continue;
+        }
+        all.iter_mut().zip(&surveys).try_for_each(|((_, all), (_, more))| all.merge(more))?;
+    }
+    Ok(all)
 }
 
 pub(super) fn counted(told: &[PyBackedBytes]) -> Result<CellCounts, Error> {
@@ -191,11 +276,12 @@ pub(crate) fn cluster_route<'py>(
     py: Python<'py>,
     private: PathBuf,
     rows: &Bound<'py, PyAny>,
+    round: usize,
 ) -> PyResult<Vec<(u32, Bound<'py, PyBytes>)>> {
     let given = Given::new(rows, "df")?;
     let blocks = run(py, private, move |task, watch| {
         let table = task.rows(given, watch)?.table;
-        Ok(task.plan(Order::SETTLED)?.blocks(&table)?)
+        Ok(task.plan(&Order::settled(round))?.blocks(&table)?)
     })?;
     Ok(blocks.into_iter().map(|block| (block.cell, PyBytes::new(py, &block.bytes))).collect())
 }
@@ -207,15 +293,13 @@ pub(crate) fn cluster_publish(
     private: PathBuf,
     cell: u32,
     blocks: Vec<PyBackedBytes>,
+    round: usize,
 ) -> PyResult<Bound<'_, PyBytes>> {
     let told = run(py, private, move |task, watch| {
-        let plan = task.plan(Order::SETTLED)?;
+        let plan = task.plan(&Order::settled(round))?;
         let bytes: Vec<u8> = blocks.iter().flat_map(|block| block.iter().copied()).collect();
         let table = cells::decode(plan.whole(), &bytes)?;
         drop(bytes);
-        if table.rows() as u64 != plan.rows(cell) {
-            return Err(other_rows());
-        }
         let made = cells::publish_cell(&plan, &task.recipe, &task.secret()?, cell, &table, watch)?;
         task.shared.put(&name_of(cell), &made.to_bytes()?)?;
         bytes_of(&made.facts)

@@ -6,7 +6,7 @@
 //! 1. [`survey`] of every part of the table, merged;
 //! 2. a plan drawn from it ([`draw`]);
 //! 3. every row routed to its cell, and counted ([`CellPlan::blocks`], [`CellPlan::count`]);
-//! 4. cuts undone where a side would fail ([`settled`]);
+//! 4. cuts undone where a side would fail ([`settled`]), and cells that are too large cut again ([`redrawn`]);
 //! 5. every cell published on its own ([`publish_cell`]);
 //! 6. its groups numbered as groups of the whole ([`chrysalis_publish::cells::numbered`]);
 //! 7. a manifest for all of them ([`concluded`]).
@@ -18,7 +18,7 @@ mod unasked;
 use chrysalis_publish::cells::Sides;
 use chrysalis_publish::method::Method;
 use chrysalis_publish::{Microdata, Partitioner};
-use chrysalis_table::{ColumnRequest, Kind, Knob, MissingPolicy, Remedy, Role, Table, Watch};
+use chrysalis_table::{Column, ColumnRequest, Kind, Knob, MissingPolicy, Remedy, Role, Table, Watch};
 
 use crate::partitioner::Choice;
 use crate::prepare::Nobody;
@@ -27,14 +27,15 @@ use crate::report::PublishReport;
 use crate::{Error, PreparedColumn, Recipe, Seed, assumptions, disclosure, publish, weight};
 
 pub use chrysalis_publish::cells::{
-    Block, CellCounts, CellFacts, CellPlan, CellRelease, GroupNumbers, Secret, Survey, Whole, decode, numbered,
+    Block, CellCounts, CellFacts, CellPlan, CellRelease, GroupNumbers, Secret, Survey, Whole, block_len, decode,
+    numbered,
 };
 pub use one_machine::{Place, publish_by_cells, publish_by_cells_of};
 pub use unasked::unasked;
 
 /// Refuses what cannot be done cell by cell, before a row is read.
 pub fn check(recipe: &Recipe) -> Result<(), Error> {
-    chrysalis_publish::cells::check_form(recipe.form).map_err(|error| refused(&error.to_string()))?;
+    chrysalis_publish::cells::check_form(recipe.form).map_err(|error| refused(recipe, &error.to_string()))?;
     let name = || recipe.partitioner.build().name();
     let problem = match &recipe.partitioner {
         Choice::FullDomain { .. } => format!("`{}` shows every column at one level in the whole table", name()),
@@ -55,12 +56,16 @@ pub fn check(recipe: &Recipe) -> Result<(), Error> {
         }
         _ => return Ok(()),
     };
-    Err(refused(&problem))
+    Err(refused(recipe, &problem))
 }
 
-fn refused(problem: &str) -> Error {
+fn refused(recipe: &Recipe, problem: &str) -> Error {
     let message = format!("this cannot be published cell by cell: {problem}");
-    Error::request(message, Remedy::from("leave ").knob(Knob::Memory, "").words(" out, or choose something else"))
+    let remedy = match recipe.memory() {
+        Some(_) => Remedy::from("leave ").knob(Knob::Memory, "").words(" out, or choose something else"),
+        None => Remedy::from("choose something else, or publish on one machine that holds the whole table"),
+    };
+    Error::request(message, remedy)
 }
 
 /// A secret for a release.
@@ -105,6 +110,26 @@ pub fn prepared(table: Table, recipe: &Recipe) -> Result<PreparedRows, Error> {
     Ok(PreparedRows { table, dropped: dropped as u64, steps })
 }
 
+/// How often values are missing in each column of some rows, where none may be. Whoever has only some of the rows cannot say in
+/// which one of the table that is.
+pub fn lacking(table: &Table, recipe: &Recipe) -> Vec<(String, u64)> {
+    if recipe.missing != MissingPolicy::Error {
+        return Vec::new();
+    }
+    let columns = table.columns().iter().filter(|column| column.domain().has_missing());
+    let count = |column: &Column| column.codes().iter().filter(|&code| code == 0).count() as u64;
+    columns.map(|column| (column.name().to_owned(), count(column))).filter(|(_, n)| *n > 0).collect()
+}
+
+/// Refuses a table that lacks values: the sums of what [`lacking`] said of its parts.
+pub fn check_lacking(lacking: &[(String, u64)], recipe: &Recipe) -> Result<(), Error> {
+    let found = recipe.requests.iter().find_map(|request| lacking.iter().find(|(name, _)| *name == request.name));
+    let Some((column, n)) = found else { return Ok(()) };
+    let remedy = Remedy::from("fill them in, or use ").knob(Knob::Missing, "as-value").words(" or ");
+    let message = format!("column `{column}` has {n} missing values");
+    Err(Error::request(message, remedy.knob(Knob::Missing, "drop")))
+}
+
 /// Adds up what was done to several parts of a table.
 pub fn add_steps(all: &mut Vec<PreparedColumn>, more: Vec<PreparedColumn>) {
     if all.is_empty() {
@@ -116,11 +141,17 @@ pub fn add_steps(all: &mut Vec<PreparedColumn>, more: Vec<PreparedColumn>) {
 
 /// Step 1: a survey of no rows, for rows as [`prepared`] returns them.
 pub fn survey(recipe: &Recipe, secret: &Secret) -> Survey {
+    survey_with(recipe, secret, &|_| None)
+}
+
+/// The same where a reader has seen all words of a column, in their order.
+fn survey_with(recipe: &Recipe, secret: &Secret, read: &dyn Fn(&str) -> Option<Vec<String>>) -> Survey {
     let is_kept = |role: Role| role != Role::Identifier;
     let order = |name: &str| {
-        let of_plan = recipe.preparation.columns.iter().find(|plan| plan.name == name).map(|plan| &plan.order);
-        let of_request = recipe.requests.iter().find(|request| request.name == name).map(|request| &request.order);
-        of_plan.filter(|order| !order.is_empty()).or(of_request).cloned().unwrap_or_default()
+        let of_plan = recipe.preparation.columns.iter().find(|plan| plan.name == name).map(|plan| plan.order.clone());
+        let of_request = recipe.requests.iter().find(|request| request.name == name).map(|it| it.order.clone());
+        let given = of_plan.into_iter().chain(of_request).find(|order| !order.is_empty());
+        given.or_else(|| read(name)).unwrap_or_default()
     };
     let columns = recipe.attributes.iter().filter(|said| is_kept(said.role));
     let columns = columns.map(|said| (said.name.clone(), Kind::Category, order(&said.name)));
@@ -141,8 +172,10 @@ pub fn draw(survey: &Survey, recipe: &Recipe, most_rows: u64, watch: &dyn Watch)
     }
     let outline = Microdata::outline(&recipe.attributes, whole)?.showing_together(&recipe.together)?;
     disclosure::check_constant(&outline)?;
+    let counts = |column: &Column| whole.column(column.name()).map(|it| it.counts().to_vec()).unwrap_or_default();
+    disclosure::identifiers_among_quasi(&outline, &counts).iter().for_each(|note| watch.note(note));
     assumptions::of(&outline, &recipe.require).iter().for_each(|note| watch.note(note));
-    disclosure::check_identifying(&identifying(&outline, whole), recipe)?;
+    disclosure::check_identifying(&disclosure::identifying_by(&outline, &counts), recipe)?;
     outline.goal(&recipe.require)?;
     Ok(CellPlan::draw(survey, &sides(recipe), most_rows)?)
 }
@@ -155,16 +188,35 @@ fn sides(recipe: &Recipe) -> Sides<'_> {
     }
 }
 
-fn identifying(outline: &Microdata, whole: &Whole) -> Vec<(String, String)> {
-    let counts = |column: &chrysalis_table::Column| {
-        whole.column(column.name()).map(|known| known.counts().to_vec()).unwrap_or_default()
-    };
-    disclosure::identifying_by(outline, &counts)
-}
-
 /// Step 4: the plan without the cuts one of whose sides would fail, and for every cell which one it became.
 pub fn settled(plan: &CellPlan, counts: &CellCounts, recipe: &Recipe) -> Result<(CellPlan, Vec<u32>), Error> {
     Ok(plan.settled(counts, &sides(recipe))?)
+}
+
+/// How often cells that are too large are cut again, at most.
+pub const ROUNDS: usize = 8;
+
+/// Step 4: the cells that are much larger than `most_rows`, because cuts did not stand or the sample was wrong about them, and
+/// that are worth being cut again.
+pub fn large(plan: &CellPlan, most_rows: u64) -> Vec<u32> {
+    plan.large(most(most_rows))
+}
+
+/// How many rows a cell has that was to have up to about so many: a plan from a sample is off by a little.
+fn most(most_rows: u64) -> u64 {
+    most_rows.saturating_add(most_rows / 4)
+}
+
+/// Step 4: cuts large cells again, by surveys of their own rows ([`CellPlan::survey`]). `counts` are those of the plan. All rows
+/// are to be counted by the plan that is returned; for every cell so far it is said which one it is there, if it was not cut.
+pub fn redrawn(
+    plan: &CellPlan,
+    counts: &CellCounts,
+    surveys: &[(u32, Survey)],
+    recipe: &Recipe,
+    most_rows: u64,
+) -> Result<(CellPlan, Vec<Option<u32>>), Error> {
+    Ok(plan.redrawn(counts, surveys, &sides(recipe), most_rows)?)
 }
 
 /// Step 5: one cell, whose groups are numbered from 1 on. Its rows may come in any order.
@@ -218,7 +270,9 @@ pub fn concluded(
 ) -> Result<Concluded, Error> {
     let (mut outcome, shared) = chrysalis_publish::cells::merged(plan, cells)?;
     let outline = Microdata::outline(&recipe.attributes, plan.whole())?.showing_together(&recipe.together)?;
-    let found = identifying(&outline, plan.whole());
+    let counts =
+        |column: &Column| plan.whole().column(column.name()).map(|it| it.counts().to_vec()).unwrap_or_default();
+    let found = disclosure::identifying_by(&outline, &counts);
     settle(&mut outcome, &outline, recipe, found, Refusal::OfDisclosure)?;
     let mut published = finished(outcome, recipe, tally.dropped, seed, watch);
     measure(&mut published.report, &outline, recipe);

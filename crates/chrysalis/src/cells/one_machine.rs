@@ -1,5 +1,7 @@
 //! One machine: rows wait on disk for their cell to be published.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,8 +11,9 @@ use chrysalis_table::{Counted, Knob, Memory, Remedy, Stopped, Table, Watch};
 
 use super::reading::Kept;
 use super::{
-    CellCounts, CellFacts, CellPlan, CellRelease, Concluded, GroupNumbers, Secret, Tally, add_steps, check, concluded,
-    decode, draw, numbered, publish_cell, secret, settled, survey,
+    Block, CellCounts, CellFacts, CellPlan, CellRelease, Concluded, GroupNumbers, ROUNDS, Secret, Tally, add_steps,
+    block_len, check, concluded, decode, draw, large, most, numbered, publish_cell, redrawn, requests, secret, settled,
+    survey_with,
 };
 use crate::report::PublishReport;
 use crate::words::count;
@@ -57,8 +60,7 @@ pub fn publish_by_cells(
 ) -> Result<(Manifest, PublishReport), Error> {
     check(recipe)?;
     let most_rows = most_rows(memory)?;
-    // A plan from a sample is off by a little.
-    let limits = (memory, most_rows + most_rows / 4, most_rows);
+    let limits = (memory, most(most_rows), most_rows);
     Stopped::catch(|| by_cells(input, recipe, limits, place, seed, watch))?
 }
 
@@ -88,11 +90,19 @@ fn by_cells(
     let folder = ReleaseFolder::begin(place.out, recipe.format(), place.force)?;
     let spill = Spill::beside(place.out)?;
     let run = Run { recipe, secret: &secret, spill: &spill, folder: &folder, watch };
-    let (plan, became, tally) = run.routed(input, memory, most_rows)?;
-    run.check_cells(&plan, memory, limit)?;
-    let (cells, parts) = run.published(&plan, &became)?;
-    let Concluded { mut manifest, report, shared } = concluded(&plan, &cells, recipe, tally, seed, watch)?;
-    for (entry, parts) in manifest.tables.iter_mut().zip(parts) {
+    let (mut routed, tally) = run.routed(input, memory, most_rows)?;
+    for round in 1..=ROUNDS {
+        let large = large(&routed.plan, most_rows);
+        if large.is_empty() {
+            break;
+        }
+        routed = run.routed_again(routed, &large, most_rows, round)?;
+    }
+    run.check_cells(&routed.plan, memory, limit)?;
+    let cells = run.grouped(&routed)?;
+    // LEAK: what groups give away is judged before any of them is written as it would be published.
+    let Concluded { mut manifest, report, shared } = concluded(&routed.plan, &cells, recipe, tally, seed, watch)?;
+    for (entry, parts) in manifest.tables.iter_mut().zip(run.written(&cells)?) {
         entry.parts = parts;
     }
     for (name, table) in &shared {
@@ -114,16 +124,61 @@ struct Run<'a> {
     watch: &'a dyn Watch,
 }
 
+/// All rows by cell on disk.
+struct Routed {
+    plan: CellPlan,
+    counts: CellCounts,
+    /// By cell, the files that hold its rows.
+    files: Vec<Vec<String>>,
+}
+
+impl Routed {
+    /// Undoes cuts. `files` are those of the cells of the plan as it was drawn.
+    fn settled(drawn: &CellPlan, counts: &CellCounts, files: Vec<Vec<String>>, recipe: &Recipe) -> Result<Self, Error> {
+        let (plan, became) = settled(drawn, counts, recipe)?;
+        let mut together = vec![Vec::new(); plan.n_cells()];
+        for (files, &cell) in files.into_iter().zip(&became) {
+            together[cell as usize].extend(files);
+        }
+        let became: Vec<Option<u32>> = became.into_iter().map(Some).collect();
+        Ok(Routed { counts: counts.moved(&became, plan.n_cells()), plan, files: together })
+    }
+}
+
+/// Files that rows are routed to, by cell.
+struct Files<'a> {
+    spill: &'a Spill,
+    round: usize,
+    open: BTreeMap<u32, SpillFile>,
+}
+
+impl Files<'_> {
+    fn add(&mut self, block: &Block) -> Result<(), Error> {
+        let file = match self.open.entry(block.cell) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(fresh) => fresh.insert(self.spill.write(&routed(self.round, block.cell))?),
+        };
+        Ok(file.add(&block.bytes)?)
+    }
+
+    /// Hands over what waits, and the names by cell.
+    fn finish(self, files: &mut [Vec<String>]) -> Result<(), Error> {
+        for (cell, file) in self.open {
+            file.finish()?;
+            files[cell as usize].push(routed(self.round, cell));
+        }
+        Ok(())
+    }
+}
+
 impl Run<'_> {
-    /// Steps 1 to 4: all rows by cell on disk. Returns the plan, which cell each of the files belongs to, and what was
-    /// done to the rows.
-    fn routed(&self, input: Input, memory: Memory, most_rows: u64) -> Result<(CellPlan, Vec<u32>, Tally), Error> {
+    /// Steps 1 to 4. Also returns what was done to the rows.
+    fn routed(&self, input: Input, memory: Memory, most_rows: u64) -> Result<(Routed, Tally), Error> {
         let Run { recipe, spill, watch, .. } = *self;
-        let requests: Vec<_> =
-            recipe.requests.iter().filter(|request| !self.is_suspect(&request.name)).cloned().collect();
-        let kept = Kept::read(input, &requests, spill, memory, watch)?;
+        let kept = Kept::read(input, &requests(recipe, watch), spill, memory, watch)?;
         watch.phase("survey", Some(kept.rows), Counted::Rows);
-        let (mut survey, mut tally) = (survey(recipe, self.secret), Tally::default());
+        let mut tally = Tally::default();
+        let mut survey = survey_with(recipe, self.secret, &|name| kept.order(name));
         kept.each(recipe, watch, &mut |rows| {
             tally.dropped += rows.dropped;
             add_steps(&mut tally.steps, rows.steps);
@@ -133,75 +188,122 @@ impl Run<'_> {
         drop(survey);
         watch.phase("route", Some(kept.rows), Counted::Rows);
         watch.detail(&format!("routing {} rows to {} cells", count(kept.rows), count(plan.n_cells() as u64)));
-        let files: Result<Vec<SpillFile>, _> = (0..plan.n_cells()).map(|cell| spill.write(&routed(cell))).collect();
-        let (mut files, mut counts) = (files?, CellCounts::default());
+        let mut to = Files { spill, round: 0, open: BTreeMap::new() };
+        let mut counts = plan.no_counts();
         kept.each(recipe, watch, &mut |rows| {
             let cells = plan.route(&rows.table)?;
-            counts.merge(&plan.count_routed(&rows.table, &cells)?);
-            for block in plan.blocks_of(&rows.table, &cells)? {
-                files[block.cell as usize].add(&block.bytes)?;
-            }
-            Ok(())
+            plan.count_routed(&mut counts, &rows.table, &cells, self.secret)?;
+            plan.blocks_of(&rows.table, &cells)?.iter().try_for_each(|block| to.add(block))
         })?;
-        files.into_iter().try_for_each(SpillFile::finish)?;
+        let mut files = vec![Vec::new(); plan.n_cells()];
+        to.finish(&mut files)?;
         kept.forget()?;
-        let (plan, became) = settled(&plan, &counts, recipe)?;
-        Ok((plan, became, tally))
+        Ok((Routed::settled(&plan, &counts, files, recipe)?, tally))
     }
 
-    /// Columns that are read only to see whether people have several rows are not kept: each would be a large
-    /// dictionary.
-    fn is_suspect(&self, name: &str) -> bool {
-        let is_suspect = self.recipe.suspects.iter().any(|known| known == name);
-        if is_suspect {
-            self.watch.note(&format!(
-                "`{name}` sounds as if it tells people apart: whether people have several rows is not looked at in a table \
-                 that is published cell by cell"
-            ));
+    /// Step 4: large cells cut again, by what their own rows say.
+    fn routed_again(&self, routed: Routed, large: &[u32], most_rows: u64, round: usize) -> Result<Routed, Error> {
+        let Run { recipe, secret, spill, watch, .. } = *self;
+        let Routed { plan, counts, files } = routed;
+        watch.phase("route", Some(2 * large.iter().map(|&cell| plan.rows(cell)).sum::<u64>()), Counted::Rows);
+        watch.detail(&format!("{} cells are too large and are cut again", count(large.len() as u64)));
+        let mut surveys = Vec::with_capacity(large.len());
+        for &cell in large {
+            let mut survey = plan.survey(large.len(), secret);
+            self.each_block(&plan, &files[cell as usize], &mut |rows| Ok(survey.add(rows)?))?;
+            surveys.push((cell, survey));
         }
-        is_suspect
+        let (drawn, now) = redrawn(&plan, &counts, &surveys, recipe, most_rows)?;
+        drop(surveys);
+        let mut counts = counts.moved(&now, drawn.n_cells());
+        let mut by_cell = vec![Vec::new(); drawn.n_cells()];
+        for (names, now) in files.into_iter().zip(now) {
+            if let Some(cell) = now {
+                by_cell[cell as usize] = names;
+                continue;
+            }
+            let mut to = Files { spill, round, open: BTreeMap::new() };
+            self.each_block(&plan, &names, &mut |rows| {
+                let cells = drawn.route(rows)?;
+                drawn.count_routed(&mut counts, rows, &cells, secret)?;
+                drawn.blocks_of(rows, &cells)?.iter().try_for_each(|block| to.add(block))
+            })?;
+            to.finish(&mut by_cell)?;
+            names.iter().try_for_each(|name| spill.remove(name))?;
+        }
+        Routed::settled(&drawn, &counts, by_cell, recipe)
+    }
+
+    /// Hands on the rows of some files, a block at a time.
+    fn each_block(
+        &self,
+        plan: &CellPlan,
+        files: &[String],
+        each: &mut dyn FnMut(&Table) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        for name in files {
+            self.spill.blocks(name, &|rows| block_len(plan.whole(), rows), &mut |block| {
+                let rows = decode(plan.whole(), block)?;
+                each(&rows)?;
+                self.watch.tell(rows.rows() as u64);
+                Ok::<(), Error>(())
+            })?;
+        }
+        Ok(())
     }
 
     /// A cell must fit into memory.
     fn check_cells(&self, plan: &CellPlan, memory: Memory, limit: u64) -> Result<(), Error> {
-        let largest = (0..plan.n_cells() as u32).map(|cell| plan.rows(cell)).max().unwrap_or(0);
-        self.watch.detail(&format!("{} cells, the largest of {} rows", plan.n_cells(), count(largest)));
-        if largest <= limit {
+        let all = 0..plan.n_cells() as u32;
+        let Some(largest) = all.max_by_key(|&cell| plan.rows(cell)) else { return Ok(()) };
+        let rows = plan.rows(largest);
+        self.watch.detail(&format!("{} cells, the largest of {} rows", plan.n_cells(), count(rows)));
+        if rows <= limit {
             return Ok(());
         }
-        let enough = (largest * BYTES_PER_ROW + APART).div_ceil(100_000_000) * 100_000_000;
-        let message = format!(
-            "{} of {} rows must stay together in one cell, because smaller ones would not keep every promise or no column \
-             tells their rows apart; that does not fit into {memory} of memory",
-            count(largest),
-            count(plan.whole().rows)
-        );
+        let enough = (rows * BYTES_PER_ROW + APART).div_ceil(100_000_000) * 100_000_000;
+        let (found, of) = (count(rows), count(plan.whole().rows));
+        let message = match plan.is_undone(largest) {
+            true => format!(
+                "{found} of {of} rows stay together in one cell, because no cut of them was found whose sides would both keep \
+                 every promise; that does not fit into {memory} of memory"
+            ),
+            false => format!(
+                "{found} of {of} rows stay together in one cell, because no quasi column tells enough of them apart; that \
+                 does not fit into {memory} of memory"
+            ),
+        };
         let enough = Memory::of(enough).to_string().replace(' ', "");
         Err(Error::request(message, Remedy::from("allow more with ").knob(Knob::Memory, enough)))
     }
 
-    /// Steps 5 and 6: every cell published on its own; then all groups numbered, which takes their number.
-    fn published(&self, plan: &CellPlan, became: &[u32]) -> Result<(Vec<CellFacts>, Vec<Vec<PartEntry>>), Error> {
-        let Run { recipe, secret, spill, folder, watch } = *self;
-        let n_cells = plan.n_cells() as u32;
+    /// Step 5: every cell published on its own, to wait for the numbers of its groups.
+    fn grouped(&self, routed: &Routed) -> Result<Vec<CellFacts>, Error> {
+        let Run { recipe, secret, spill, watch, .. } = *self;
+        let plan = &routed.plan;
         watch.phase("partition", Some(plan.whole().rows), Counted::Rows);
         let quiet = RowsOnly { inner: watch, counts: AtomicBool::new(false) };
         let mut cells: Vec<CellFacts> = Vec::with_capacity(plan.n_cells());
-        for cell in 0..n_cells {
-            let made = publish_cell(plan, recipe, secret, cell, &self.rows_of(plan, became, cell)?, &quiet)?;
+        for (cell, files) in (0_u32..).zip(&routed.files) {
+            let made = publish_cell(plan, recipe, secret, cell, &self.rows_of(plan, files)?, &quiet)?;
             spill.keep(&published(cell), &made.to_bytes()?)?;
             cells.push(made.facts);
         }
-        let total: u64 = cells.iter().map(CellFacts::groups).sum();
-        let numbers = GroupNumbers::new(secret, total);
+        Ok(cells)
+    }
+
+    /// Step 6: all groups numbered, which takes their number, and the parts written.
+    fn written(&self, cells: &[CellFacts]) -> Result<Vec<Vec<PartEntry>>, Error> {
+        let Run { secret, spill, folder, watch, .. } = *self;
+        let numbers = GroupNumbers::new(secret, cells.iter().map(CellFacts::groups).sum());
         watch.phase("write", None, Counted::Rows);
         let mut parts: Vec<Vec<PartEntry>> =
             cells.first().map_or_else(Vec::new, |facts| vec![Vec::new(); facts.manifest.tables.len()]);
         let mut first = 0;
-        for (cell, facts) in (0_u32..).zip(&cells) {
+        for (cell, facts) in (0_u32..).zip(cells) {
             let made = CellRelease::from_bytes(&spill.read(&published(cell))?)?;
             spill.remove(&published(cell))?;
-            let part = (n_cells > 1).then_some(cell as usize + 1);
+            let part = (cells.len() > 1).then_some(cell as usize + 1);
             for (name, table) in numbered(made.tables, facts.groups(), &numbers, first, watch)? {
                 let entry = folder.write_part(&name, part, &table, &|n| watch.tell(n))?;
                 let place = facts.manifest.tables.iter().position(|table| table.name == name);
@@ -211,23 +313,23 @@ impl Run<'_> {
             }
             first += facts.groups();
         }
-        Ok((cells, parts))
+        Ok(parts)
     }
 
-    /// The rows of a cell, from the files of all cells that became it.
-    fn rows_of(&self, plan: &CellPlan, became: &[u32], cell: u32) -> Result<Table, Error> {
+    /// The rows of a cell, from its files.
+    fn rows_of(&self, plan: &CellPlan, files: &[String]) -> Result<Table, Error> {
         let mut blocks = Vec::new();
-        for (file, _) in became.iter().enumerate().filter(|(_, now)| **now == cell) {
-            blocks.extend(self.spill.read(&routed(file))?);
-            self.spill.remove(&routed(file))?;
+        for name in files {
+            blocks.extend(self.spill.read(name)?);
+            self.spill.remove(name)?;
         }
         Ok(decode(plan.whole(), &blocks)?)
     }
 }
 
-/// The file of the rows of a cell.
-fn routed(cell: usize) -> String {
-    format!("rows-{cell}")
+/// The file of the rows of a cell, as they were routed in some round.
+fn routed(round: usize, cell: u32) -> String {
+    format!("rows-{round}-{cell}")
 }
 
 /// The file of a cell that is published but not yet numbered.

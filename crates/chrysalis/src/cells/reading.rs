@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use chrysalis_store::{Input, Spill, SpillFile, StoreError};
-use chrysalis_table::{Codes, Column, ColumnRequest, Counted, Domain, Knob, MissingPolicy, Remedy, Table, TableError};
+use chrysalis_table::{
+    Codes, Column, ColumnRequest, Counted, Domain, Kind, Knob, MissingPolicy, Remedy, Table, TableError,
+};
 use chrysalis_table::{Memory, Watch};
 
 use super::prepared;
@@ -38,18 +40,37 @@ struct Waiting {
     file: SpillFile,
     columns: Vec<Vec<u32>>,
     rows: u64,
+    /// How many different values each column has so far.
+    values: Vec<u64>,
+    /// How many all columns may have together.
+    most: u64,
 }
 
 impl Waiting {
     fn add(&mut self, piece: &[Codes]) -> Result<(), StoreError> {
-        for (all, codes) in self.columns.iter_mut().zip(piece) {
+        for ((all, codes), values) in self.columns.iter_mut().zip(piece).zip(&mut self.values) {
+            let fresh = all.len();
             all.extend(codes.iter());
+            // A dictionary only grows, so its last position that occurs tells how long it is.
+            *values = all[fresh..].iter().fold(*values, |values, &code| values.max(u64::from(code) + 1));
+        }
+        if self.has_too_many() {
+            // Nobody reads this: what is said instead has the columns' names.
+            return Err(StoreError::Io {
+                action: "keep",
+                path: "".into(),
+                source: std::io::ErrorKind::OutOfMemory.into(),
+            });
         }
         self.rows += piece.first().map_or(0, Codes::len) as u64;
         match self.columns.first().is_some_and(|codes| codes.len() >= AT_ONCE) {
             true => self.put_down(),
             false => Ok(()),
         }
+    }
+
+    fn has_too_many(&self) -> bool {
+        self.values.iter().sum::<u64>() > self.most
     }
 
     fn put_down(&mut self) -> Result<(), StoreError> {
@@ -75,20 +96,33 @@ impl<'a> Kept<'a> {
         watch.phase("read", input.size(), unit);
         input.notes().iter().for_each(|note| watch.note(note));
         watch.detail(&format!("reading {} of {} columns", wanted.len(), input.header().len()));
-        let mut waiting = Waiting { file: spill.write(ROWS)?, columns: vec![Vec::new(); wanted.len()], rows: 0 };
-        let entries = input.read_pieces(wanted, &mut |piece| waiting.add(&piece), &|n| watch.tell(n))?;
+        let mut waiting = Waiting {
+            file: spill.write(ROWS)?,
+            columns: vec![Vec::new(); wanted.len()],
+            rows: 0,
+            values: vec![0; wanted.len()],
+            most: memory.bytes() / BYTES_PER_VALUE,
+        };
+        let read = input.read_pieces(wanted, &mut |piece| waiting.add(&piece), &|n| watch.tell(n));
+        if waiting.has_too_many() {
+            return Err(too_many_values(wanted, &waiting.values, memory));
+        }
+        let entries = read?;
         waiting.put_down()?;
         waiting.file.finish()?;
-        let values = entries.iter().map(|column| column.domain().len() as u64).sum::<u64>();
-        if values.saturating_mul(BYTES_PER_VALUE) > memory.bytes() {
-            return Err(too_many_values(&entries, memory));
-        }
         let column = |column: Column| KeptColumn {
             name: column.name().to_owned(),
             domain: Arc::clone(column.domain()),
             code_of: column.codes().clone(),
         };
         Ok(Kept { spill, rows: waiting.rows, columns: entries.into_iter().map(column).collect() })
+    }
+
+    /// All words of an ordinal column, from lowest to highest.
+    pub(super) fn order(&self, name: &str) -> Option<Vec<String>> {
+        let domain = &self.columns.iter().find(|column| column.name == name)?.domain;
+        let words = || domain.values().iter().map(ToString::to_string).collect();
+        (domain.kind() == Kind::Ordinal).then(words)
     }
 
     /// Hands on all rows as they are published, many at a time.
@@ -147,19 +181,15 @@ impl<'a> Kept<'a> {
     }
 }
 
-fn too_many_values(entries: &[Column], memory: Memory) -> Error {
-    let most = entries.iter().max_by_key(|column| column.domain().len());
-    let (name, values) = most.map_or(("", 0), |column| (column.name(), column.domain().len() as u64));
+/// `values`: how many were met before reading stopped.
+fn too_many_values(wanted: &[ColumnRequest], values: &[u64], memory: Memory) -> Error {
+    let most = wanted.iter().zip(values).max_by_key(|(_, values)| **values);
+    let (name, found) = most.map_or(("", 0), |(request, values)| (request.name.as_str(), *values));
     let message = format!(
-        "`{name}` has {} different values: more than are kept in {memory} of memory, where all values of all columns \
-         must be at once",
-        count(values)
+        "`{name}` has {} different values or more: with those of the other columns that is more than are kept in {memory} of \
+         memory, where all must be at once",
+        count(found)
     );
-    let all: u64 = entries.iter().map(|column| column.domain().len() as u64).sum();
-    let enough = Memory::of(all.saturating_mul(BYTES_PER_VALUE).div_ceil(100_000_000) * 100_000_000);
     let remedy = Remedy::from("round or shorten it with ").knob(Knob::Prepare, format!("{name}=round:100"));
-    Error::request(
-        message,
-        remedy.words(", or allow more with ").knob(Knob::Memory, enough.to_string().replace(' ', "")),
-    )
+    Error::request(message, remedy.words(", leave it out, or allow more with ").knob(Knob::Memory, ""))
 }

@@ -139,8 +139,11 @@ def _hashed(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBa
         found = []
         for path in batch.column("file").to_pylist():
             try:
+                hashed = hashlib.sha256()
                 with open(path, "rb") as file:
-                    found.append(hashlib.file_digest(file, "sha256").hexdigest())
+                    while piece := file.read(1 << 20):
+                        hashed.update(piece)
+                found.append(hashed.hexdigest())
             except OSError as error:
                 found.append(f"cannot be read: {error.strerror}")
         yield pyarrow.RecordBatch.from_arrays(

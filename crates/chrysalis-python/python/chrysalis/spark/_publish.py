@@ -4,9 +4,11 @@ The table is published cell by cell. Steps, each a job of Spark whose tasks call
 
 1. *survey*: every partition is counted and sampled, and what it tells is merged: whole-table counts, and a sample of
    bounded size. The driver draws the plan from it: a tree of cuts.
-2. *count*: how many rows, and which sensitive values, every cell would have. The driver undoes cuts that would fail.
+2. *count*: how many rows, and which sensitive values, every cell would have. The driver undoes cuts that would fail. Where
+   that leaves cells that are much too large, their rows are surveyed, cut and counted again.
 3. *cells*: rows are routed to their cells, and each cell is published where its rows have come together. What is to be
-   published waits in the private folder, because group ids are drawn over the whole release.
+   published waits in the private folder, because group ids are drawn over the whole release. The driver refuses what would
+   disclose rows before anything is written as it would be published.
 4. *write*: the parts are written, each under a name of its own and then renamed.
 
 Between driver and tasks, everything private goes through a folder beside the release that only its owner may read: the
@@ -24,6 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import _native
+from .._errors import RequestError, natural
 from .._progress import Callback, Progress, shown
 from .._release import told
 from .._report import Report
@@ -38,6 +41,8 @@ if TYPE_CHECKING:
 
 Batches = Iterator["pyarrow.RecordBatch"]
 
+#: Rows that a cell may have: fewer than are numbered in 32 bits, because cells may be larger than they were to be.
+_MOST_ROWS = 1_000_000_000
 #: So many surveys or counts the driver merges itself, at most; tasks merge the others.
 _MERGED_LAST = 16
 
@@ -75,8 +80,13 @@ def publish(
     more rows lose less.
 
     The release is the same however the data frame is partitioned, and whichever tasks are repeated. The data frame is
-    computed three times: cache it if that is expensive, and if it does not give the same rows every time, write it first.
+    computed three times, and twice more whenever cells that came out too large are cut again: cache it if that is expensive,
+    and if it does not give the same rows every time, write it first.
     """
+    natural(seed=seed)
+    if isinstance(rows_per_cell, int) and not 1 <= rows_per_cell <= _MOST_ROWS:
+        problem = f"`rows_per_cell` is {rows_per_cell}, and a cell has 1 to {_MOST_ROWS:,} rows"
+        raise RequestError(problem, "use `rows_per_cell=1_000_000`")
     require_spark()
     from pyspark.sql.pandas.types import to_arrow_schema
 
@@ -102,13 +112,21 @@ def _carried_out(df: DataFrame, job: _native.ClusterJob, tell: Callback | None) 
 
     surveys = df.mapInArrow(_each_chunk(private, "cluster_survey"), _TOLD)
     job.plan(told("survey", _merged(surveys, "cluster_merge_surveys")))
-    counts = df.mapInArrow(_each_chunk(private, "cluster_count"), _TOLD)
-    cells = job.settle(told("count", _merged(counts, "cluster_merge_counts")))
 
-    routed = df.mapInArrow(_routed(private), "cell int, block binary")
+    def settled() -> int:
+        counts = df.mapInArrow(_each_chunk(private, "cluster_count", job.round), _TOLD)
+        return job.settle(told("count", _merged(counts, "cluster_merge_counts")))
+
+    cells = settled()
+    while job.has_large():
+        again = df.mapInArrow(_each_chunk(private, "cluster_survey_again", job.round), _TOLD)
+        job.plan_again(told("survey", _merged(again, "cluster_merge_again")))
+        cells = settled()
+
+    routed = df.mapInArrow(_routed(private, job.round), "cell int, block binary")
     # As many partitions as cells, so that cells that share one are few.
     together = routed.repartition(cells, "cell").groupBy("cell")
-    job.number(told("cells", together.applyInArrow(_published(private), _TOLD)))
+    job.number(told("cells", together.applyInArrow(_published(private, job.round), _TOLD)))
 
     numbers = spark.range(0, cells, 1, cells)
     return job.finish(told("write", numbers.mapInArrow(_written(private), _TOLD)))
@@ -119,11 +137,11 @@ _TOLD = "told binary"
 _CHUNK = 1 << 19
 
 
-def _each_chunk(private: str, function: str) -> Callable[[Batches], Batches]:
+def _each_chunk(private: str, function: str, *more: int) -> Callable[[Batches], Batches]:
     def run(batches: Batches) -> Batches:
         _use_own_cores()
         for chunk in _chunks(batches):
-            yield _row(told=getattr(_native, function)(private, chunk))
+            yield _row(told=getattr(_native, function)(private, chunk, *more))
 
     return run
 
@@ -142,24 +160,25 @@ def _merged(frame: DataFrame, function: str) -> DataFrame:
     return frame.repartition(max(1, min(tasks, _MERGED_LAST))).mapInArrow(run, _TOLD)
 
 
-def _routed(private: str) -> Callable[[Batches], Batches]:
+def _routed(private: str, round: int) -> Callable[[Batches], Batches]:
     def run(batches: Batches) -> Batches:
         _use_own_cores()
         for chunk in _chunks(batches):
-            for cell, block in _native.cluster_route(private, chunk):
+            for cell, block in _native.cluster_route(private, chunk, round):
                 yield _row(cell=cell, block=block)
 
     return run
 
 
-def _published(private: str) -> Callable[[Any], Any]:
+def _published(private: str, round: int) -> Callable[[Any], Any]:
     # Spark evaluates these annotations.
     def run(blocks: Any) -> Any:
         import pyarrow
 
         _use_own_cores()
         cell = blocks.column("cell")[0].as_py()
-        return pyarrow.table({"told": [_native.cluster_publish(private, cell, blocks.column("block").to_pylist())]})
+        told = _native.cluster_publish(private, cell, blocks.column("block").to_pylist(), round)
+        return pyarrow.table({"told": [told]})
 
     return run
 

@@ -3,17 +3,20 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod again;
+mod cluster;
+
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use bytes::Bytes;
-use chrysalis::cells::{
-    self, CellCounts, CellFacts, CellPlan, CellRelease, GroupNumbers, Place, Survey, Tally, publish_by_cells_of,
-};
+use chrysalis::cells::{self, Place, publish_by_cells, publish_by_cells_of};
 use chrysalis::report::PublishReport;
-use chrysalis::store::{Input, PartEntry, read_release, write_part};
+use chrysalis::store::{Input, read_release};
 use chrysalis::table::{Column, CsvOptions, Table};
-use chrysalis::{Counted, Draft, Error, Evidence, Fault, Manifest, Seed, Unwatched, Watch, audit, publish};
+use chrysalis::{
+    Counted, Draft, Error, Evidence, Fault, Manifest, Memory, Recipe, Seed, Unwatched, Watch, audit, publish,
+};
 use rand::rngs::ChaCha20Rng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -337,84 +340,4 @@ fn a_table_in_memory_is_not_limited() {
     let error =
         publish(Table::new(vec![Column::integers("age", &[1])]), &recipe, Seed::Secret, &Unwatched).unwrap_err();
     assert!(error.message.contains("has no effect on a table that is in memory already"), "{}", error.message);
-}
-
-fn travelled<T: serde::Serialize + serde::de::DeserializeOwned>(value: &T) -> T {
-    serde_json::from_str(&serde_json::to_string(value).unwrap()).unwrap()
-}
-
-/// The steps as a cluster takes them: partitions know nothing of each other, whatever travels is text or bytes, and rows of
-/// a cell come together in any order.
-fn by_cluster(people: &People, draft: &Draft, partitions: usize, most_rows: u64, folder: &Path) -> Manifest {
-    let recipe = draft.check(&HEADER.map(str::to_owned)).unwrap();
-    let secret = cells::secret(Seed::Fixed(7)).unwrap();
-    let part = |rows: &[[String; 7]]| {
-        let table = People { rows: rows.to_vec() }.table(draft);
-        cells::prepared(table, &recipe).unwrap()
-    };
-    let parts: Vec<_> = people.rows.chunks(people.rows.len().div_ceil(partitions)).map(part).collect();
-    let mut survey: Option<Survey> = None;
-    for part in parts.iter().rev() {
-        let mut own = cells::survey(&recipe, &secret);
-        own.add(&part.table).unwrap();
-        let own = travelled(&own);
-        match &mut survey {
-            None => survey = Some(own),
-            Some(all) => all.merge(&own).unwrap(),
-        }
-    }
-    let plan: CellPlan = travelled(&cells::draw(&survey.unwrap(), &recipe, most_rows, &Unwatched).unwrap());
-    let (mut counts, mut blocks) = (CellCounts::default(), Vec::new());
-    for part in &parts {
-        counts.merge(&travelled(&plan.count(&part.table).unwrap()));
-        blocks.extend(plan.blocks(&part.table).unwrap());
-    }
-    let (plan, became) = cells::settled(&plan, &counts, &recipe).unwrap();
-    let plan: CellPlan = travelled(&plan);
-    let made = |cell: u32| {
-        let own = blocks.iter().rev().filter(|block| became[block.cell as usize] == cell);
-        let bytes: Vec<u8> = own.flat_map(|block| block.bytes.iter().copied()).collect();
-        let table = cells::decode(plan.whole(), &bytes).unwrap();
-        let made = cells::publish_cell(&plan, &recipe, &secret, cell, &table, &Unwatched).unwrap();
-        CellRelease::from_bytes(&made.to_bytes().unwrap()).unwrap()
-    };
-    let made: Vec<CellRelease> = (0..plan.n_cells() as u32).map(made).collect();
-    let facts: Vec<CellFacts> = made.iter().map(|made| travelled(&made.facts)).collect();
-    let numbers = GroupNumbers::new(&secret, facts.iter().map(CellFacts::groups).sum());
-    let tally = Tally { dropped: parts.iter().map(|part| part.dropped).sum(), steps: Vec::new() };
-    let concluded = cells::concluded(&plan, &facts, &recipe, tally, Seed::Fixed(7), &Unwatched).unwrap();
-    let mut manifest = concluded.manifest;
-    let mut put = |name: &str, entry: PartEntry| {
-        manifest.tables.iter_mut().find(|table| table.name == name).unwrap().parts.push(entry);
-    };
-    let write = |name: &str, number: Option<usize>, table: &Table| {
-        write_part(folder, name, number, table, recipe.format(), &|_| ()).unwrap()
-    };
-    let mut first = 0;
-    for (at, made) in made.into_iter().enumerate() {
-        let groups = made.facts.groups();
-        for (name, table) in cells::numbered(made.tables, groups, &numbers, first, &Unwatched).unwrap() {
-            put(&name, write(&name, Some(at + 1), &table));
-        }
-        first += groups;
-    }
-    concluded.shared.iter().for_each(|(name, table)| put(name, write(name, None, table)));
-    manifest
-}
-
-#[test]
-fn one_machine_and_a_cluster_make_the_same_files() {
-    let people = People::draw(11, 3_000);
-    for (method, require) in [("anatomy", "l=3"), ("generalize", "t=0.3")] {
-        let draft = draft(method, json!("disease"), &[require], json!({"missing": "drop"}));
-        let ground = tempfile::tempdir().unwrap();
-        let (one, _) = by_cells(&people, 1 << 16, &draft, 600, &ground.path().join("one")).unwrap();
-        for partitions in [1, 2, 7] {
-            let folder = ground.path().join(partitions.to_string());
-            std::fs::create_dir(&folder).unwrap();
-            let many = by_cluster(&people.shuffled(partitions as u64), &draft, partitions, 600, &folder);
-            assert_eq!(many.tables, one.tables, "{method}, {partitions} partitions");
-            assert_eq!(Manifest { version: one.version, encoding: one.encoding, ..many }, one);
-        }
-    }
 }

@@ -10,6 +10,7 @@ mod family;
 mod fewest;
 mod shown;
 mod split;
+mod whom;
 
 use chrysalis_release::SeriesEntry;
 use chrysalis_table::{Code, Column, Progress};
@@ -122,13 +123,15 @@ pub(crate) fn form(
     let mut rest = Rest::of(&divided.newcomers, m);
     let room = rest.room();
     rest.pad(&divided.buckets, &family, column);
-    for (signature, groups) in rest.hand_out(&divided.buckets, &alike::alike(data, column), &mut family) {
+    for (signature, groups) in rest.hand_out(&divided.buckets, &alike::alike(data, column), &column.histogram(), &mut family) {
         divided.add(signature, groups, &family);
     }
     // Step 3b.
     fewest::gather(&mut divided, &mut family, (m, k), column.name())?;
-    // Step 4.
     divided.buckets.retain(|bucket| bucket.groups > 0);
+    // Step 3c.
+    whom::settle(data, (column, past), &mut divided.buckets, &family, progress)?;
+    // Step 4.
     let split::Split { partition, of_group, times } = split::split(data, &divided.buckets, k, progress)?;
     let mut groups = SeriesGroups {
         facts: SeriesFacts {

@@ -48,7 +48,8 @@ proptest! {
         let mut handed = vec![0usize; counts.len()];
         let alike: Vec<u32> = (0..n_values).map(|value| (value * 7 + 3) % n_values.max(1)).collect();
         let alike = if n_values.is_multiple_of(7) { (0..n_values).collect() } else { alike };
-        for (signature, groups) in rest.hand_out(&buckets, &alike, &mut family) {
+        let people: Vec<u64> = counts.iter().map(|&n| n as u64 * 3 % 31).collect();
+        for (signature, groups) in rest.hand_out(&buckets, &alike, &people, &mut family) {
             let values = family.values(signature);
             prop_assert!(groups > 0 && values.len() as u64 >= m);
             values.iter().for_each(|&value| handed[value as usize] += groups);

@@ -64,10 +64,19 @@ fn up(x: f64) -> f64 {
     x + x.abs() * 1e-11
 }
 
+/// By how much a distance to a centre between these may be off, because the centre is rounded: a few units in its last
+/// place, and more than these.
+fn rounding(low: f64, high: f64) -> f64 {
+    low.abs().max(high.abs()) * 1e-14
+}
+
 /// PROOF: the variance is the average of the squared distances to the mean, which lies in one of the parts of
 /// `low..=high`. In a part [a, b] no squared distance is less than that to the part, and the average of squared distances
-/// to its middle exceeds the variance by no more than the square of half its length.
+/// to its middle exceeds the variance by no more than the square of half its length. Where every distance is off by no more
+/// than some length, so is the root of the average of their squares.
 fn least_variance(groups: &[Chosen], low: f64, high: f64) -> f64 {
+    let off = rounding(low, high);
+    let shrunk = |square: f64| (square.sqrt() - off).max(0.0).powi(2);
     let parts = if low < high { PARTS } else { 1 };
     let cut = |at: u32| low + (high - low) * f64::from(at) / f64::from(parts);
     (0..parts)
@@ -76,8 +85,8 @@ fn least_variance(groups: &[Chosen], low: f64, high: f64) -> f64 {
             let (middle, half) = (from / 2.0 + to / 2.0, (to - from) / 2.0);
             let to_part = |pick: &Pick| (pick.low - to).max(from - pick.high).max(0.0).powi(2);
             let to_middle = |pick: &Pick| (pick.low - middle).max(middle - pick.high).max(0.0).powi(2);
-            let one = least_average(groups, to_part).unwrap_or(0.0);
-            let two = least_average(groups, to_middle).unwrap_or(0.0) - half * half * (1.0 + 1e-11);
+            let one = shrunk(least_average(groups, to_part).unwrap_or(0.0));
+            let two = shrunk(least_average(groups, to_middle).unwrap_or(0.0)) - (half + off).powi(2) * (1.0 + 1e-11);
             one.max(two)
         })
         .fold(f64::INFINITY, f64::min)
@@ -85,9 +94,10 @@ fn least_variance(groups: &[Chosen], low: f64, high: f64) -> f64 {
 
 /// PROOF: whatever the centre, the variance is no more than the average of the squared distances to it.
 fn greatest_variance(groups: &[Chosen], low: f64, high: f64) -> f64 {
+    let off = rounding(low, high);
     let about = |centre: f64| {
         let far = |pick: &Pick| -((pick.high - centre).abs().max((pick.low - centre).abs()).powi(2));
-        least_average(groups, far).map_or(0.0, |least| -least)
+        least_average(groups, far).map_or(0.0, |least| ((-least).max(0.0).sqrt() + off).powi(2))
     };
     // The greatest of convex functions is convex, so its least value is found by thirds.
     let (mut from, mut to) = (low, high);

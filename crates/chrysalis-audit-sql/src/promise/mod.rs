@@ -112,7 +112,12 @@ fn one(frame: &Frame<'_>, promise: &Promise, text: &str, sight: Sight<'_>) -> St
         Sight::User(known) => format!("promise/{text}/{}", known.join(",")),
         Sight::Groups | Sight::Bystander => format!("promise/{text}"),
     };
-    let unit = if promise.unit() == Unit::Persons { "persons" } else { "rows" };
+    let unit = match promise.unit() {
+        Unit::Persons => "persons",
+        // Counterfeits are nobody.
+        Unit::Rows if frame.manifest.series.is_some() => "rows that are somebody's",
+        Unit::Rows => "rows",
+    };
     let mut about = meaning(promise.principle(), seen.word(), unit, promise.about().unwrap_or_default());
     about.push_str(&seen.by());
     let at = promise.about().and_then(|name| frame.manifest.attributes.iter().position(|it| it.name == name));

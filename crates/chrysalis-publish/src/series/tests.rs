@@ -47,7 +47,7 @@ proptest! {
         rest.pad(&buckets, &family, &column(counts.len()));
         let mut handed = vec![0usize; counts.len()];
         let alike: Vec<u32> = (0..n_values).map(|value| (value * 7 + 3) % n_values.max(1)).collect();
-        let alike = if n_values % 7 == 0 { (0..n_values).collect() } else { alike };
+        let alike = if n_values.is_multiple_of(7) { (0..n_values).collect() } else { alike };
         let people: Vec<u64> = counts.iter().map(|&n| n as u64 * 3 % 31).collect();
         for (signature, groups) in rest.hand_out(&buckets, &alike, &people, &mut family) {
             let values = family.values(signature);

@@ -123,7 +123,9 @@ pub(crate) fn form(
     let mut rest = Rest::of(&divided.newcomers, m);
     let room = rest.room();
     rest.pad(&divided.buckets, &family, column);
-    for (signature, groups) in rest.hand_out(&divided.buckets, &alike::alike(data, column), &column.histogram(), &mut family) {
+    for (signature, groups) in
+        rest.hand_out(&divided.buckets, &alike::alike(data, column), &column.histogram(), &mut family)
+    {
         divided.add(signature, groups, &family);
     }
     // Step 3b.

@@ -171,7 +171,8 @@ fn lower<const D: usize>(values: &[OneValue<D>], open: &[u32], is_low: impl Fn(&
     let mut n_values = vec![0.0; open.len()];
     places.iter().flatten().for_each(|&place| n_values[place] += 1.0);
     let n_newcomers: usize = values.iter().map(|value| value.newcomers.len()).sum();
-    for _ in 0..if n_newcomers > FEW { ROUNDS } else { ROUNDS_FOR_FEW } {
+    let rounds = if n_newcomers > FEW { ROUNDS } else { ROUNDS_FOR_FEW };
+    for _ in 0..rounds {
         // What every bucket shows of each of its values.
         let mut shown = vec![0.0; open.len()];
         let both = || places.iter().zip(&there).zip(&wishes);

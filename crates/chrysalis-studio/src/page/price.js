@@ -108,8 +108,8 @@ function draw(found) {
       figure('A person’s row is found', row.value, row.words, row.tone),
       figure('Secrets given away', given.value, given.words, given.tone)),
     found.certain_rows > 0 && !found.disclosed_rows && ordinary ? el('p', { class: 'soft small' }, plain(ordinary)) : null,
-    el('p', { class: 'soft small', id: 'tried' }, isWhole ? `Tried on all ${counted(found.rows, 'row')}, and thrown away.${found.fell_back ? ` ${count(choices.table.sample)} rows alone could not keep the promise.` : ''}` : `Tried on ${count(found.tried_rows)} of ${counted(found.rows, 'row')}, chosen at random, and thrown away: an estimate. Detail lost and typical error are usually a little lower with all rows. `,
-      isWhole ? null : el('button', { type: 'button', class: 'small', onclick: () => ask(true) }, 'Try all rows')),
+    el('p', { class: 'soft small', id: 'tried', tabindex: '-1' }, isWhole ? `Tried on all ${counted(found.rows, 'row')}, and thrown away.${found.fell_back ? ` ${count(choices.table.sample)} rows alone could not keep the promise.` : ''}` : `Tried on ${count(found.tried_rows)} of ${counted(found.rows, 'row')}, chosen at random, and thrown away: an estimate. Detail lost and typical error are usually a little lower with all rows. `,
+      isWhole ? null : el('button', { type: 'button', class: 'small', onclick: async () => { await ask(true); document.getElementById('tried')?.focus(); } }, 'Try all rows')),
     el('div', { class: 'columns' }, picture(found.chart), seen(found)));
   tell(`Detail lost: ${percent(found.loss)}. Secrets given away: ${given.value}, ${given.words}.`);
 }
@@ -144,22 +144,31 @@ function wanted() {
   return JSON.stringify([choices.table.table, { ...draft, release: { ...draft.release, method: null, partitioner: null } }, more]);
 }
 
+/** The ways are there again; the focus was at what is gone. */
+function again() {
+  const isHere = document.activeElement === document.body || others.contains(document.activeElement);
+  ways();
+  if (isHere) others.querySelector('button')?.focus();
+}
+
 /** Every way side by side. */
 async function compare(isWhole) {
   const stopping = new AbortController();
   const bar = el('progress', { 'aria-label': 'Comparing' });
   const line = el('p', {}, 'Comparing …');
   const about = wanted();
-  fill(others, line, bar, el('div', { class: 'row' }, el('button', { type: 'button', onclick: () => stopping.abort() }, 'Cancel')));
+  const cancel = el('button', { type: 'button', onclick: () => stopping.abort() }, 'Cancel');
+  fill(others, line, bar, el('div', { class: 'row' }, cancel));
+  cancel.focus();
   try {
     const found = await run(`tables/${choices.table.table}/compare`, asked({ all_rows: isWhole }, true), (told) => {
       if (told.about) line.textContent = `Comparing ${told.about} …`;
     }, stopping.signal);
     comparison = { about, found };
-    ways();
+    again();
     tell('The comparison is there.');
   } catch (error) {
-    ways();
+    again();
     others.append(error.fault === 'stopped' ? el('p', {}, 'The comparison was cancelled.') : trouble(error));
   }
 }

@@ -220,7 +220,7 @@ function explain(found) {
   if (of?.most_l) buttons.push(el('button', { type: 'button', onclick: () => { sayings(of.column).value = of.most_l; remedied(); } }, `Promise 1 in ${of.most_l}, the most this table can keep`));
   else if (of && isChecked('beta')) buttons.push(el('button', { type: 'button', onclick: () => { Object.assign(sayings(of.column), { kind: 'beta', value: 1 }); remedied(); } }, 'Promise that no value gets more than twice as likely'));
   else if (of) buttons.push(el('button', { type: 'button', onclick: () => { Object.assign(sayings(of.column), { kind: 'nothing', value: 0 }); remedied(); } }, `Promise nothing about the values of “${of.column}”`));
-  const why = of ? `This table cannot keep that: a value of “${of.column}” is too frequent. ${sentence(found.refusal.message)}` : found.refusal.message;
+  const why = of ? `This table cannot keep that: a value of “${of.column}” is too frequent. ${sentence(found.refusal.message.replace(/^cannot reach \S.*?=[\d.,]+: /, ''))}` : found.refusal.message;
   fill(place, trouble({ message: why, remedy: buttons.length ? '' : found.refusal.remedy }, buttons));
   tell(why);
 }

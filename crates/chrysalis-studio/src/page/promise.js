@@ -164,7 +164,7 @@ function say() {
   const known = having('quasi');
   const secret = having('sensitive');
   explainGroups();
-  fill(line, promised(requirements(), secret[0], { isExact: showsExactly(), isOfRows: severalRows() !== null }), known.length
+  fill(line, promised(requirements(), secret[0], { isExact: showsExactly(), isOfRows: severalRows() !== null, isKept: having('other').length > 0 }), known.length
     ? el('span', { class: 'soft small' }, `That is against whoever knows ${named(known)} of a person and finds the person’s group, and knows nothing else.`) : null);
 }
 

@@ -67,14 +67,14 @@ export function parsed(text, only) {
   return { text, column: ['k', 'k-map', 'delta-presence'].includes(name) ? null : column, name, value, numbers: (value || '').split(',').map(Number) };
 }
 
-/** What a requirement means, as the rest of a sentence about everybody. Rows may be found (`isExact`), and may be no people (`isOfRows`). */
-export function meaning(one, { isExact = false, isOfRows = false } = {}) {
+/** What a requirement means, as the rest of a sentence about everybody. Rows may be found (`isExact`), and may be no people (`isOfRows`); other columns may be kept as they are (`isKept`). */
+export function meaning(one, { isExact = false, isOfRows = false, isKept = false } = {}) {
   const column = one.column ? `“${one.column}”` : 'secret';
   const [first, second] = one.numbers;
   switch (one.name) {
     case 'k':
       if (isExact) return `every group has at least ${counted(first, isOfRows ? 'row' : 'person').replace('persons', 'people')} (${isOfRows ? 'which' : 'whose rows'} can still be found)`;
-      return isOfRows ? `every row stands among at least ${count(first)}` : `every person stands among at least ${count(first)}`;
+      return `every ${isOfRows ? 'row' : 'person'} stands among at least ${count(first)}${isKept ? ' (by what others may know: columns that are kept as they are can tell them apart)' : ''}`;
     case 'k-map': return `at least ${count(first)} people of the second table fit what is shown of every group`;
     case 'l': return `no ${column} is surer than 1 in ${shown(first)}`;
     case 'others-l': return `no ${column}, except ordinary ones, is surer than 1 in ${shown(first)}`;

@@ -81,7 +81,7 @@ async function meet(other) {
     fill(met, notice(tone, title,
       found.failed.map((one) => el('p', {}, el('span', { class: 'bad-word' }, 'FAILED '), plain(`${one.name}: ${one.detail}`))),
       found.findings.map((one) => [el('p', {}, one.sentence), one.prevention ? el('p', { class: 'soft' }, `What helps: ${one.prevention}`) : null])));
-    tell([title, ...found.findings.map((one) => one.sentence)].join(' '));
+    tell(found.narrowed ? found.findings.map((one) => one.sentence).join(' ') : title);
   } catch (error) {
     fill(met, trouble(error));
   }

@@ -140,10 +140,11 @@ export function showsExactly() {
   return !looks && method !== 'permute';
 }
 
-/** The column that seems to number people with several rows, and is not chosen: `{name, rows}`. */
+/** The column that seems to number people with several rows, and is not chosen: `{name, rows}`, with their rows if they were counted. */
 export function severalRows() {
   if (having('person').length) return null;
-  const found = choices.table.columns.find(({ guess, repeated }) => guess === 'person' && repeated > 0);
+  const { rows, columns } = choices.table;
+  const found = columns.find(({ guess, distinct, missing }) => guess === 'person' && rows - missing > distinct);
   return found ? { name: found.name, rows: found.repeated } : null;
 }
 

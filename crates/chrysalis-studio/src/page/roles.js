@@ -37,7 +37,7 @@ function same() {
 export function warn() {
   const found = severalRows();
   for (const place of document.querySelectorAll('.several')) {
-    fill(place, found ? notice('bad', `${counted(found.rows, 'row')} ${found.rows === 1 ? 'belongs' : 'belong'} to people with several rows.`,
+    fill(place, found ? notice('bad', `${found.rows ? counted(found.rows, 'row') : 'Some rows'} belong to people with several rows.`,
       el('p', {}, `The column “${found.name}” seems to number people. As it is now, promises count rows: somebody with several rows may be a crowd of one.`),
       el('div', { class: 'row' }, el('button', { type: 'button', class: 'protect', onclick: () => protect(found.name, place) }, 'Protect people, not rows'))) : null);
   }
@@ -68,6 +68,11 @@ function looks({ kind, distinct, missing, range }) {
   return parts.join(', ');
 }
 
+/** The picture of exposure, whose words are the server's, where rows are no people. */
+function ofRows(chart) {
+  return chart.replaceAll('people stand alone', 'rows stand alone').replaceAll('people who look alike', 'rows that look alike').replaceAll('share of people', 'share of rows');
+}
+
 /** Draws again how exposed people are. */
 export async function draw() {
   const known = having('quasi');
@@ -87,7 +92,7 @@ export async function draw() {
         el('p', { class: 'sentence' }, el('strong', { id: 'unique' }, alone), ' stand alone.'),
         el('p', {}, `Whoever knows ${words} of somebody in this table finds the right row in ${percent(found.found)} of all cases.`),
         el('p', { class: 'soft small' }, 'This is the table as it is, before anything is done to protect it.')),
-      picture(found.chart)));
+      picture(countsRows() ? ofRows(found.chart) : found.chart)));
     tell(`${alone} stand alone.`);
   } catch (error) {
     if (own !== asked) return;

@@ -5,6 +5,9 @@ import { body, el, fill, picture, table, tell, trouble } from './dom.js';
 import { asked, choices, having, showsExactly } from './draft.js';
 import { count, counted, givenAway, percent, plain, shown } from './words.js';
 
+/** Questions of a trial. */
+const QUESTIONS = 200;
+
 let figures;
 let waiting;
 let method;
@@ -161,7 +164,10 @@ async function compare(isWhole) {
   fill(others, line, bar, el('div', { class: 'row' }, cancel));
   cancel.focus();
   try {
-    const found = await run(`tables/${choices.table.table}/compare`, asked({ all_rows: isWhole }, true), (told) => {
+    const request = asked({ all_rows: isWhole }, true);
+    // As many questions as of a trial: the same way has the same error in both.
+    request.draft.compare = { queries: QUESTIONS };
+    const found = await run(`tables/${choices.table.table}/compare`, request, (told) => {
       if (told.about) line.textContent = `Comparing ${told.about} …`;
     }, stopping.signal);
     comparison = { about, found };

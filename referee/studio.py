@@ -18,6 +18,7 @@ from playwright.sync_api import sync_playwright
 
 import studio_scenarios as scenes
 import studio_speed as speed
+import studio_truths as truths
 from studio_visit import Studio, Visit, chromium
 
 
@@ -30,6 +31,8 @@ def test(browser, arguments):
         (scenes.cancelled, "large"), (scenes.full_disk, "table"), (scenes.stopped, "table"), (scenes.stopped_at_work, "large"),
         (scenes.second_release, "table"), (scenes.ten_tabs, "table"), (scenes.chosen_way, "table"),
         (scenes.grouped, "table"), (scenes.grouped_by_keyboard, "table"), (scenes.prepared, "table"), (scenes.repeated, "table"), (speed.large_table, "large"),
+        (truths.failed_together, "table"), (truths.several_rows, "table"), (truths.checked_remedy, "table"), (truths.exact_forms, "table"),
+        (truths.sampled, "large"), (truths.no_secret, "table"), (truths.aged, "table"), (truths.kept, "table"),
     ]
     jobs = [(scene.__name__, scene, which) for scene, which in scenarios]
     axe = os.environ.get("CHRYSALIS_AXE")

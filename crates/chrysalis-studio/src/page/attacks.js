@@ -13,7 +13,7 @@ export function show(release) {
   met = el('div', {});
   const { told } = made;
   const promises = told.promises.map((one) => [plain(one.words), one.holds === null ? 'cannot tell' : one.holds ? el('span', { class: 'good-word' }, 'holds') : el('span', { class: 'bad-word' }, 'broken'), readable(one.worst)]);
-  fill(body('attacks'),
+  fill(body('attacks'), el('div', { class: 'aged' }),
     promises.length ? table('What was promised', [{ title: 'promise' }, { title: 'result' }, { title: 'worst group has' }], promises, true) : null,
     el('h3', {}, 'Attacks that were tried'),
     el('p', {}, 'An attack that works is no broken promise, unless a promise excludes it: it is a risk for you to judge.'),
@@ -39,10 +39,12 @@ function second() {
   const input = el('input', { type: 'file', id: 'second', webkitdirectory: true, multiple: true });
   input.addEventListener('change', () => input.files.length && send([...input.files]));
   const typed = el('input', { type: 'text', id: 'second-folder', size: 24 });
+  const named = () => typed.value.trim() && meet(async () => ({ folder: typed.value.trim() }));
+  typed.addEventListener('keydown', (event) => { if (event.key === 'Enter') named(); });
   const drop = el('div', { class: 'drop' },
     el('p', {}, el('label', { for: 'second' }, 'Drop the files of another release of the same people here, or choose its folder: '), input),
     el('p', {}, el('label', { for: 'second-folder' }, 'or name its folder: '), typed, ' ',
-      el('button', { type: 'button', class: 'small', onclick: () => typed.value && meet(async () => ({ folder: typed.value })) }, 'Intersect')));
+      el('button', { type: 'button', class: 'small', onclick: named }, 'Intersect')));
   dropping(drop, async (files, transfer) => send(await unfolded(transfer, files)));
   return el('div', {}, el('h3', {}, 'Together with a second release'),
     el('p', {}, 'Whoever gets two releases of the same people can intersect them.'), drop, met);
@@ -64,14 +66,22 @@ function send(files) {
   });
 }
 
+/** What two releases tell together. That nothing was found is no reason to be at ease. */
+function verdict({ narrowed, failed }) {
+  if (narrowed) return { tone: 'bad', title: 'Together they tell more than each of them alone.' };
+  if (failed.length) return { tone: 'bad', title: 'The audit FAILED: whatever is said about the two together cannot be relied on.' };
+  return { tone: '', title: 'No promise is broken together.' };
+}
+
 async function meet(other) {
   fill(met, el('p', {}, 'Intersecting …'), el('progress', { 'aria-label': 'Intersecting' }));
   try {
     const found = await run(`releases/${made.release}/with`, await other());
-    const tone = found.narrowed ? 'bad' : 'good';
-    fill(met, notice(tone, found.narrowed ? 'Together they tell more than each of them alone.' : 'Together they tell nothing more.',
+    const { tone, title } = verdict(found);
+    fill(met, notice(tone, title,
+      found.failed.map((one) => el('p', {}, el('span', { class: 'bad-word' }, 'FAILED '), plain(`${one.name}: ${one.detail}`))),
       found.findings.map((one) => [el('p', {}, one.sentence), one.prevention ? el('p', { class: 'soft' }, `What helps: ${one.prevention}`) : null])));
-    tell(found.findings.map((one) => one.sentence).join(' '));
+    tell(found.narrowed ? found.findings.map((one) => one.sentence).join(' ') : title);
   } catch (error) {
     fill(met, trouble(error));
   }

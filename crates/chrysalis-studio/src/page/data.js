@@ -2,15 +2,19 @@
 
 import { follow, put } from './api.js';
 import { body, el, fill, notice, tell, trouble } from './dom.js';
-import { count, counted } from './words.js';
+import { count, counted, plain } from './words.js';
 
 let settings;
 let opened;
+/** The table that is open. */
+let current;
+/** Whether the table was opened by hand: then the focus goes on from there. */
+let isAsked = false;
 
 export async function show(state, then) {
   [settings, opened] = [state, then];
   if (state.job) await wait(state.file, () => state.job);
-  else choose();
+  else { isAsked = true; choose(); }
 }
 
 /** Asks for a file; `above` is said first. */
@@ -22,7 +26,15 @@ function choose(...above) {
     el('p', {}, input),
     el('p', { class: 'soft small' }, `CSV or Parquet, also packed with gzip or zstd, up to ${count(settings.most_upload >> 20)} MB. It stays in the memory of this machine. Larger files are read where they are: `, el('code', {}, 'chrysalis studio FILE')));
   dropping(drop, (files) => files[0] && send(files[0]));
-  fill(body('data'), above, drop);
+  // What is chosen below is about the table that is open until another one is.
+  const keep = current ? el('div', { class: 'row' }, el('span', {}, el('strong', {}, current.name), ' is still open.'),
+    el('button', { type: 'button', id: 'keep', onclick: () => { named(); focusTitle(); } }, `Keep ${current.name}`)) : null;
+  fill(body('data'), above, keep, drop);
+}
+
+/** What opens is named below; the next step is the roles. */
+function focusTitle() {
+  document.getElementById('roles-title').focus();
 }
 
 /** Lets files be dropped on an element. */
@@ -38,10 +50,23 @@ export function dropping(node, take) {
 
 async function send(file) {
   if (file.size > settings.most_upload) {
-    choose(trouble({ message: `${file.name} has ${count(file.size >> 20)} MB, more than can be uploaded`, remedy: 'start the studio with the file, which is then read where it is: `chrysalis studio FILE`' }));
+    refuse({ message: `${file.name} has ${count(file.size >> 20)} MB, more than can be uploaded`, remedy: 'start the studio with the file, which is then read where it is: `chrysalis studio FILE`' });
+    return;
+  }
+  if ((await file.slice(0, 5).text()) === '%PDF-') {
+    refuse({ message: `${file.name} is a PDF: pages to look at, and no table`, remedy: 'save the table as CSV in the program that made the PDF, and open that file' });
     return;
   }
   await wait(file.name, async () => (await put(`tables/${encodeURIComponent(file.name)}`, file)).job);
+}
+
+/** Asks for another file, and says why. */
+function refuse(error, ...actions) {
+  isAsked = true;
+  choose(trouble(error, actions));
+  const [button] = document.querySelectorAll('#data .said button');
+  (button || document.getElementById('keep') || document.getElementById('file')).focus();
+  tell(error.message);
 }
 
 /** Shows how the reading goes, and then what was read. */
@@ -56,17 +81,31 @@ async function wait(name, start) {
     }, stopping.signal);
     done(table);
   } catch (error) {
-    choose(error.fault === 'stopped' ? notice('', `Reading ${name} was cancelled.`) : trouble(error));
-    tell(error.message);
+    if (error.fault === 'stopped') {
+      choose(notice('', `Reading ${name} was cancelled.`));
+      (document.getElementById('keep') || document.getElementById('file')).focus();
+      tell(error.message);
+      return;
+    }
+    refuse(error);
   }
 }
 
 function done(table) {
+  current = table;
+  named();
+  opened(table);
+  if (isAsked) focusTitle();
+  isAsked = true;
+}
+
+/** Which table is open. */
+function named() {
+  const table = current;
   const other = el('button', { type: 'button', class: 'small', onclick: () => choose() }, 'Open another table');
   fill(body('data'),
     el('p', {}, el('strong', {}, table.name), `: ${counted(table.rows, 'row')}, ${counted(table.columns.length, 'column')}.`),
-    table.notes?.length ? el('ul', { class: 'small soft' }, table.notes.map((note) => el('li', {}, note))) : null,
+    table.notes?.length ? el('ul', { class: 'small soft' }, table.notes.map((note) => el('li', {}, plain(note)))) : null,
     table.unclear ? trouble(table.unclear) : null,
     el('div', { class: 'row' }, other));
-  opened(table);
 }

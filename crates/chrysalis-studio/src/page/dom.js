@@ -1,5 +1,7 @@
 // Elements, without any markup written as text.
 
+import { worded } from './words.js';
+
 /** An element with attributes, listeners (`onclick`) and children; children that are null are left out. */
 export function el(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
@@ -23,7 +25,9 @@ export function fill(node, ...children) {
 export function picture(svg, caption) {
   if (!svg) return null;
   const drawn = new DOMParser().parseFromString(svg, 'image/svg+xml').documentElement;
-  return el('figure', {}, document.importNode(drawn, true), caption ? el('figcaption', { class: 'soft small' }, caption) : null);
+  // Where the page is narrow, a picture is wider than the page, and scrolls.
+  const isNarrow = window.matchMedia('(max-width: 40rem)').matches;
+  return el('figure', isNarrow ? { tabindex: '0' } : {}, document.importNode(drawn, true), caption ? el('figcaption', { class: 'soft small' }, caption) : null);
 }
 
 /** The body of a step. */
@@ -52,15 +56,21 @@ export function notice(tone, title, ...rest) {
 
 /** What went wrong, and what to do about it. */
 export function trouble(error, ...actions) {
-  const remedy = error.remedy ? el('p', {}, `What helps: ${error.remedy}.`) : null;
+  const remedy = error.remedy ? el('p', {}, marked(`What helps: ${error.remedy}.`)) : null;
   const buttons = actions.flat().filter(Boolean);
-  return notice('bad', sentence(error.message), remedy, buttons.length ? el('div', { class: 'row' }, buttons) : null);
+  return notice('bad', marked(sentence(worded(error.message))), remedy, buttons.length ? el('div', { class: 'row' }, buttons) : null);
 }
 
-/** With a capital and a full stop. */
+/** A text in which `...` are commands, and names of columns or files. */
+function marked(text) {
+  return text.split('`').map((part, at) => (at % 2 ? el('code', {}, part) : part));
+}
+
+/** With a capital and a full stop. The name of a file stays as it is. */
 export function sentence(text) {
   if (!text) return '';
-  const whole = text.charAt(0).toUpperCase() + text.slice(1);
+  const isName = /^[^\s:]*[./\\_]\S/.test(text) || /^[^:]+\.\w{1,8}:/.test(text);
+  const whole = isName ? text : text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?]$/.test(whole) ? whole : `${whole}.`;
 }
 
@@ -71,9 +81,10 @@ export function table(caption, columns, rows, isCards = false) {
     const attributes = { class: columns[at].number ? 'number' : null, 'data-label': isCards && at > 0 ? columns[at].title : null };
     return at === 0 ? el('th', { ...attributes, scope: 'row' }, value) : el('td', attributes, value);
   };
-  return el('div', { class: 'scroll', tabindex: isCards ? null : '0', role: isCards ? null : 'region', 'aria-label': isCards ? null : caption },
+  const hint = isCards ? null : el('p', { class: 'soft small sideways', 'aria-hidden': 'true' }, 'Scroll the table sideways to see all of it.');
+  return el('div', {}, hint, el('div', { class: 'scroll', tabindex: isCards ? null : '0', role: isCards ? null : 'region', 'aria-label': isCards ? null : caption },
     el('table', { class: isCards ? 'cards' : null }, el('caption', {}, caption), el('thead', {}, head),
-      el('tbody', {}, rows.map((row) => el('tr', {}, row.map(cell))))));
+      el('tbody', {}, rows.map((row) => el('tr', {}, row.map(cell)))))));
 }
 
 /** Saves a text as a file. */

@@ -39,7 +39,7 @@ export function begin(table) {
   choices.key = draft.key || 'chrysalis.key';
   choices.people = draft.release?.population_table ? { name: draft.release.population_table } : null;
   choices.method = draft.release?.method || null;
-  choices.partitioner = null;
+  Object.assign(choices, { partitioner: null, used: null, usedPartitioner: null });
   choices.accept = draft.release?.accept || [];
   choices.seed = null;
   read(draft.release?.require || []);
@@ -125,6 +125,38 @@ export function looksAtGroups() {
   const [, looks, usual] = ways.methods.find(([name]) => name === method) || [method, true, null];
   const own = choices.partitioner || (method === (release.method || ways.usual) ? release.partitioner : null) || usual;
   return looks || ways.partitioners.some(([name, does]) => name === own && does);
+}
+
+/** The way of publishing that is used. */
+export function wayUsed() {
+  return choices.method || choices.used || choices.base.release?.method || ways.usual;
+}
+
+/** Whether it publishes the known columns as they are, so that the row of a person can be found by them. */
+export function showsExactly() {
+  const method = wayUsed();
+  const [, looks] = ways.methods.find(([name]) => name === method) || [method, true];
+  // Permuted columns are shown as they are, but not in the order of the rows.
+  return !looks && method !== 'permute';
+}
+
+/** The column that seems to number people with several rows, and is not chosen: `{name, rows}`, with their rows if they were counted. */
+export function severalRows() {
+  if (having('person').length) return null;
+  const { rows, columns } = choices.table;
+  const found = columns.find(({ guess, distinct, missing }) => guess === 'person' && rows - missing > distinct);
+  return found ? { name: found.name, rows: found.repeated } : null;
+}
+
+/** Whether rows are no people: some people have several of them. */
+export function countsRows() {
+  return having('person').length > 0 || severalRows() !== null;
+}
+
+/** The role of a column is this now. Only one column numbers people, and only one weighs rows. */
+export function assign(column, role) {
+  for (const [one, other] of [['person', 'identifier'], ['weight', 'none']]) if (role === one) having(one).forEach((name) => choices.roles.set(name, other));
+  choices.roles.set(column, role);
 }
 
 /** What is done with the values of a column before anything else. */

@@ -106,6 +106,7 @@ async function ask(name, lines, place, redraw) {
     const now = editor.made.lines();
     if (JSON.stringify(now) !== JSON.stringify(choices.groups.get(name))) keep(name, now, 0);
     redraw();
+    editor.made.node.querySelector('[role=treeitem][tabindex="0"]')?.focus();
     const without = found.without_line.length;
     tell(without ? `${counted(without, 'value')} had no group and stand alone.` : `${summary(name)}.`);
   } catch (error) {

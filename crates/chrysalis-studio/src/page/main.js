@@ -30,6 +30,7 @@ function opened(table) {
 
 /** Another role: the exposure and the promise are drawn again. */
 function changed() {
+  roles.warn();
   roles.draw();
   prepare.show((name) => { groups.again(name); chosen(); });
   groups.show(chosen);
@@ -40,15 +41,23 @@ function changed() {
 /** Another promise: the price is found again. */
 async function chosen() {
   publish.forget();
+  age();
   groups.say();
   if (await promise.check()) price.ask();
   else price.stop();
+}
+
+/** What is said about a release is about what was chosen then. */
+function age() {
+  const old = publish.aged();
+  for (const place of document.querySelectorAll('.aged')) fill(place, old ? el('p', { class: 'said' }, old) : null);
 }
 
 function released(made) {
   reveal('attacks', 'questions');
   attacks.show(made);
   questions.show(made);
+  age();
 }
 
 async function start() {

@@ -2,8 +2,11 @@
 
 import { run } from './api.js';
 import { body, el, fill, picture, table, tell, trouble } from './dom.js';
-import { asked, choices } from './draft.js';
+import { asked, choices, having, showsExactly } from './draft.js';
 import { count, counted, givenAway, percent, plain, shown } from './words.js';
+
+/** Questions of a trial. */
+const QUESTIONS = 200;
 
 let figures;
 let waiting;
@@ -69,7 +72,7 @@ function share(attack) {
   return Number(/([\d.]+)\s*%/.exec(attack?.score)?.[1] ?? 0);
 }
 
-/** Who only finds the group of a person, and who knows more. Which row is whose says nothing about secrets. */
+/** Who only finds the group of a person, and who knows more. Which row is whose has a figure of its own. */
 function best(attacks) {
   const scored = attacks.filter(({ name, score }) => /at best$/.test(score) && !/^(row linking|presence)/.test(name));
   const order = (one, other) => share(other) - share(one);
@@ -79,24 +82,37 @@ function best(attacks) {
   return { value: linking ? `${share(linking)} %` : '–', words: `the surest guess of whoever finds a person’s group${words}` };
 }
 
+/** Whether the row of a person is found, and whether somebody is in the table at all. */
+function rowFound(attacks) {
+  const named = (name) => attacks.find((one) => one.name === name && one.state === 'measured');
+  const [row, there] = [named('row linking'), named('presence')];
+  const exact = showsExactly() ? '. Known columns are published as they are' : '';
+  const certain = /certain for ([\d,]+) row/.exec(there?.score)?.[1];
+  const present = certain && certain !== '0' ? `; that a person is in the table is certain for ${certain} rows` : /at best$/.test(there?.score) ? `; that a person is in the table: right in ${share(there)} % at best` : '';
+  if (!row) return { value: '–', words: `not measured${present}`, tone: '' };
+  return { value: `${share(row)} %`, words: `the surest for whoever knows the known columns of a person${exact}${present}`, tone: share(row) >= 50 ? 'bad' : '' };
+}
+
 function figure(title, value, words, tone = '') {
   return el('div', { class: tone }, el('dt', {}, title), el('dd', { class: 'value' }, value), el('dd', { class: 'soft' }, words));
 }
 
 function draw(found) {
   const attack = best(found.attacks);
+  const row = rowFound(found.attacks);
   const isWhole = found.tried_rows === found.rows;
   const [ordinary] = found.assumptions.filter((text) => text.startsWith('What counts as disclosed'));
-  const given = givenAway(found.certain_rows, found.disclosed_rows, isWhole);
+  const given = givenAway({ certain: found.certain_rows, disclosed: found.disclosed_rows, tried: found.tried_rows, isWhole, hasSecret: having('sensitive').length > 0 });
   fill(figures,
     el('dl', { class: 'figures' },
       figure('Detail lost', percent(found.loss), 'of what the known columns tell (0 % nothing, 100 % all)'),
-      figure('Typical error', found.error === null ? '–' : percent(found.error), 'of random questions about the release'),
-      figure('Best attack', attack.value, attack.words),
+      figure('Typical error', found.error === null ? '–' : percent(found.error), 'half of the answers to random questions are off by no more than this'),
+      figure('Best guess of a secret', attack.value, attack.words),
+      figure('A person’s row is found', row.value, row.words, row.tone),
       figure('Secrets given away', given.value, given.words, given.tone)),
     found.certain_rows > 0 && !found.disclosed_rows && ordinary ? el('p', { class: 'soft small' }, plain(ordinary)) : null,
-    el('p', { class: 'soft small', id: 'tried' }, isWhole ? `Tried on all ${counted(found.rows, 'row')}, and thrown away.${found.fell_back ? ` ${count(choices.table.sample)} rows alone could not keep the promise.` : ''}` : `Tried on ${count(found.tried_rows)} of ${counted(found.rows, 'row')}, chosen at random, and thrown away: an estimate, usually too high. `,
-      isWhole ? null : el('button', { type: 'button', class: 'small', onclick: () => ask(true) }, 'Try all rows')),
+    el('p', { class: 'soft small', id: 'tried', tabindex: '-1' }, isWhole ? `Tried on all ${counted(found.rows, 'row')}, and thrown away.${found.fell_back ? ` ${count(choices.table.sample)} rows alone could not keep the promise.` : ''}` : `Tried on ${count(found.tried_rows)} of ${counted(found.rows, 'row')}, chosen at random, and thrown away: an estimate. Detail lost and typical error are usually a little lower with all rows. `,
+      isWhole ? null : el('button', { type: 'button', class: 'small', onclick: async () => { await ask(true); document.getElementById('tried')?.focus(); } }, 'Try all rows')),
     el('div', { class: 'columns' }, picture(found.chart), seen(found)));
   tell(`Detail lost: ${percent(found.loss)}. Secrets given away: ${given.value}, ${given.words}.`);
 }
@@ -131,36 +147,48 @@ function wanted() {
   return JSON.stringify([choices.table.table, { ...draft, release: { ...draft.release, method: null, partitioner: null } }, more]);
 }
 
+/** The ways are there again; the focus was at what is gone. */
+function again() {
+  const isHere = document.activeElement === document.body || others.contains(document.activeElement);
+  ways();
+  if (isHere) others.querySelector('button')?.focus();
+}
+
 /** Every way side by side. */
 async function compare(isWhole) {
   const stopping = new AbortController();
   const bar = el('progress', { 'aria-label': 'Comparing' });
   const line = el('p', {}, 'Comparing …');
   const about = wanted();
-  fill(others, line, bar, el('div', { class: 'row' }, el('button', { type: 'button', onclick: () => stopping.abort() }, 'Cancel')));
+  const cancel = el('button', { type: 'button', onclick: () => stopping.abort() }, 'Cancel');
+  fill(others, line, bar, el('div', { class: 'row' }, cancel));
+  cancel.focus();
   try {
-    const found = await run(`tables/${choices.table.table}/compare`, asked({ all_rows: isWhole }, true), (told) => {
+    const request = asked({ all_rows: isWhole }, true);
+    // As many questions as of a trial: the same way has the same error in both.
+    request.draft.compare = { queries: QUESTIONS };
+    const found = await run(`tables/${choices.table.table}/compare`, request, (told) => {
       if (told.about) line.textContent = `Comparing ${told.about} …`;
     }, stopping.signal);
     comparison = { about, found };
-    ways();
+    again();
     tell('The comparison is there.');
   } catch (error) {
-    ways();
+    again();
     others.append(error.fault === 'stopped' ? el('p', {}, 'The comparison was cancelled.') : trouble(error));
   }
 }
 
 function compared(found) {
-  const columns = [{ title: 'way' }, { title: 'detail lost', number: true }, { title: 'typical error', number: true }, { title: 'best guess', number: true }, { title: 'rows given away', number: true }, { title: 'choose' }];
+  const columns = [{ title: 'way' }, { title: 'detail lost', number: true }, { title: 'typical error', number: true }, { title: 'best guess', number: true }, { title: 'a person’s row is found', number: true }, { title: 'rows given away', number: true }, { title: 'choose' }];
   const isWhole = found.tried_rows === found.rows;
   const part = (value) => (value === null || value === undefined ? '–' : percent(value));
   const rows = found.runs.map((one) => {
-    if (!one.made) return [one.name, '–', '–', '–', '–', isWhole ? `cannot be made: ${one.reason}` : `cannot be made of so few rows: ${one.reason}. All rows may do better`];
+    if (!one.made) return [one.name, '–', '–', '–', '–', '–', isWhole ? `cannot be made: ${one.reason}` : `cannot be made of so few rows: ${one.reason}. All rows may do better`];
     const isUsed = one.method === (choices.method || choices.used) && one.partitioner === (choices.partitioner || choices.usedPartitioner);
     const use = isUsed ? 'in use' : el('button', { type: 'button', class: 'small', 'aria-label': `Use ${one.name}`, onclick: () => { Object.assign(choices, { method: one.method, partitioner: one.partitioner }); changed(); document.getElementById('method')?.focus(); } }, 'Use');
-    const given = one.disclosed_rows ? el('span', { class: 'bad-word' }, shown(one.disclosed_rows)) : shown(one.disclosed_rows);
-    return [one.name, part(one.ncp), part(one.median_error), part(one.linking), given, use];
+    const given = having('sensitive').length === 0 ? '–' : one.disclosed_rows ? el('span', { class: 'bad-word' }, shown(one.disclosed_rows)) : shown(one.disclosed_rows);
+    return [one.name, part(one.ncp), part(one.median_error), part(one.linking), one.row_linking > 0.5 ? el('span', { class: 'bad-word' }, part(one.row_linking)) : part(one.row_linking), given, use];
   });
   const advice = found.choose.map((one) => el('li', {}, el('strong', {}, one.goal), `: ${one.sentence}`));
   return el('div', {},

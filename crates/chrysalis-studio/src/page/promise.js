@@ -2,8 +2,8 @@
 
 import { post, put } from './api.js';
 import { body, el, fill, sentence, tell, trouble } from './dom.js';
-import { asked as request, choices, having, requirements, require, sayings } from './draft.js';
-import { count, listed, promised, shown } from './words.js';
+import { asked as request, choices, having, requirements, require, sayings, severalRows, showsExactly } from './draft.js';
+import { count, named, parsed, promised, shown } from './words.js';
 
 const SIZES = [2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 75, 100, 200];
 const KINDS = {
@@ -15,13 +15,21 @@ const KINDS = {
 let line;
 let refusal;
 let places;
+let crowd;
 let again;
 let asked = 0;
+
+/** Of people with several rows, a release does not show what these principles are about: nobody could check them. */
+const UNCHECKED = ['beta', 't'];
+
+function isChecked(kind) {
+  return having('person').length === 0 || !UNCHECKED.includes(kind);
+}
 
 export function show(changed) {
   again = changed;
   const secret = having('sensitive');
-  line = el('p', { class: 'sentence', id: 'promised' });
+  line = el('p', { class: 'sentence', id: 'promised', tabindex: '-1' });
   refusal = el('div', { role: 'alert' });
   places = new Map();
   fill(body('promise'), line, refusal,
@@ -67,9 +75,8 @@ function also() {
 }
 
 /** A slider over steps. A change is told when the slider rests. */
-function slider(label, steps, value, said, set) {
+function slider(label, steps, value, said, set, id = `slider-${label.replace(/[^a-z0-9]+/gi, '-')}`) {
   const all = steps.includes(value) ? steps : [...steps, value].sort((a, b) => a - b);
-  const id = `slider-${label.replace(/[^a-z0-9]+/gi, '-')}`;
   const input = el('input', { type: 'range', id, min: 0, max: all.length - 1, step: 1, value: all.indexOf(value) });
   const output = el('output', { for: id }, said(value));
   input.setAttribute('aria-valuetext', said(value));
@@ -88,16 +95,27 @@ function slider(label, steps, value, said, set) {
 
 function group() {
   const words = (k) => (k < 2 ? 'not promised' : `at least ${count(k)}`);
-  return el('fieldset', {}, el('legend', {}, 'A crowd for everybody'),
-    slider('People who look alike', choices.k < 2 ? [1, ...SIZES] : SIZES, choices.k, words, (value) => { choices.k = value; }),
-    el('p', { class: 'soft small' }, 'Every person is published in a group of at least so many.'));
+  crowd = { title: el('span', {}), about: el('p', { class: 'soft small' }) };
+  return el('fieldset', {}, el('legend', {}, 'Groups'),
+    slider(crowd.title, choices.k < 2 ? [1, ...SIZES] : SIZES, choices.k, words, (value) => { choices.k = value; }, 'slider-k'),
+    crowd.about);
+}
+
+/** What groups do depends on how they are shown. */
+function explainGroups() {
+  const whom = severalRows() ? ['Rows', 'row'] : ['People', 'person'];
+  crowd.title.textContent = showsExactly() ? `${whom[0]} of a group` : `${whom[0]} who look alike`.replace('Rows who', 'Rows that');
+  crowd.about.textContent = showsExactly()
+    ? `Every ${whom[1]} is in a group of at least so many. The way of publishing that is chosen below shows the known columns as they are: whoever knows them finds the right row. What is secret is shown for the group.`
+    : `Every ${whom[1]} is published in a group of at least so many.`;
 }
 
 function column(name) {
   const said = sayings(name);
   if (!said.kind) Object.assign(said, { kind: 'l', value: KINDS.l.usual });
   const id = `kind-${name.replace(/[^a-z0-9]+/gi, '-')}`;
-  const select = el('select', { id }, [...Object.entries(KINDS).map(([kind, { words }]) => [kind, words]), ['nothing', 'nothing about its values']]
+  const offered = Object.entries(KINDS).filter(([kind]) => isChecked(kind) || kind === said.kind);
+  const select = el('select', { id }, [...offered.map(([kind, { words }]) => [kind, words]), ['nothing', 'nothing about its values']]
     .map(([kind, words]) => el('option', { value: kind, selected: kind === said.kind }, words)));
   select.addEventListener('change', () => {
     Object.assign(said, { kind: select.value, value: KINDS[select.value]?.usual ?? 0 });
@@ -111,6 +129,7 @@ function column(name) {
   return el('fieldset', {}, el('legend', {}, name),
     el('p', {}, el('label', { for: id }, 'What is promised: '), select),
     chosen ? slider(`How sure anybody can be of ${name}`, chosen.steps, said.value, chosen.said, (value) => { said.value = value; }) : null,
+    isChecked(said.kind) ? null : el('p', { class: 'said bad' }, 'Where people have several rows, a release does not show enough for anybody to check this.'),
     isNumeric(name) ? apart(name, said) : null, place);
 }
 
@@ -144,8 +163,9 @@ function usual(name) {
 function say() {
   const known = having('quasi');
   const secret = having('sensitive');
-  fill(line, promised(requirements(), secret[0]), known.length
-    ? el('span', { class: 'soft small' }, `That is against whoever knows ${listed(known)} of a person and finds the person’s group, and knows nothing else.`) : null);
+  explainGroups();
+  fill(line, promised(requirements(), secret[0], { isExact: showsExactly(), isOfRows: severalRows() !== null, isKept: having('other').length > 0 }), known.length
+    ? el('span', { class: 'soft small' }, `That is against whoever knows ${named(known)} of a person and finds the person’s group, and knows nothing else.`) : null);
 }
 
 /** Asks whether the table can keep it. What it cannot keep is explained where it is set. */
@@ -163,6 +183,7 @@ export async function check() {
     clear();
     choices.methods = found.methods;
     Object.assign(choices, { used: found.method, usedPartitioner: found.partitioner });
+    say();
     if (!found.refusal) return true;
     explain(found);
     return false;
@@ -177,8 +198,16 @@ export async function check() {
 
 /** Buttons for what the studio advises. */
 export function advised(error, then = again) {
-  const wanted = error.knobs.filter(({ knob, value }) => knob === 'require' && value);
-  return wanted.map(({ value }) => el('button', { type: 'button', onclick: () => { require(value); show(again); then(); } }, `Promise ${value} as well`));
+  const only = having('sensitive')[0];
+  const wanted = error.knobs.filter(({ knob, value }) => knob === 'require' && value && isChecked(parsed(value, only).name));
+  return wanted.map(({ value }) => el('button', { type: 'button', onclick: () => { require(value); remedied(then); } }, `Promise this as well: ${promised([value], only)}`));
+}
+
+/** A remedy was taken: the sentence is another one, and has the focus. */
+function remedied(then = again) {
+  show(again);
+  line.focus();
+  then();
 }
 
 function explain(found) {
@@ -188,9 +217,10 @@ function explain(found) {
   });
   const place = (of && places.get(of.column)) || refusal;
   const buttons = [];
-  if (of?.most_l) buttons.push(el('button', { type: 'button', onclick: () => { sayings(of.column).value = of.most_l; show(again); again(); } }, `Promise 1 in ${of.most_l}, the most this table can keep`));
-  else if (of) buttons.push(el('button', { type: 'button', onclick: () => { Object.assign(sayings(of.column), { kind: 'beta', value: 1 }); show(again); again(); } }, 'Promise that no value gets more than twice as likely'));
-  const why = of ? `This table cannot keep that: a value of ${of.column} is too frequent. ${sentence(found.refusal.message)}` : found.refusal.message;
+  if (of?.most_l) buttons.push(el('button', { type: 'button', onclick: () => { sayings(of.column).value = of.most_l; remedied(); } }, `Promise 1 in ${of.most_l}, the most this table can keep`));
+  else if (of && isChecked('beta')) buttons.push(el('button', { type: 'button', onclick: () => { Object.assign(sayings(of.column), { kind: 'beta', value: 1 }); remedied(); } }, 'Promise that no value gets more than twice as likely'));
+  else if (of) buttons.push(el('button', { type: 'button', onclick: () => { Object.assign(sayings(of.column), { kind: 'nothing', value: 0 }); remedied(); } }, `Promise nothing about the values of “${of.column}”`));
+  const why = of ? `This table cannot keep that: a value of “${of.column}” is too frequent. ${sentence(found.refusal.message.replace(/^cannot reach \S.*?=[\d.,]+: /, ''))}` : found.refusal.message;
   fill(place, trouble({ message: why, remedy: buttons.length ? '' : found.refusal.remedy }, buttons));
   tell(why);
 }

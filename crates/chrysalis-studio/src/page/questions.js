@@ -3,6 +3,7 @@
 import { post } from './api.js';
 import { body, copier, el, fill, picture, table, tell, trouble } from './dom.js';
 import { completing } from './complete.js';
+import { choices } from './draft.js';
 import { counted, shown } from './words.js';
 
 const FUNCTIONS = [
@@ -25,7 +26,7 @@ export function show(release) {
   const words = [...columns.map(({ name, role }) => ({ text: name, about: role === 'sensitive' ? 'secret' : role === 'quasi' ? 'known' : 'kept', insert: quoted(name) })),
     ...FUNCTIONS.map(([text, about, insert]) => ({ text, about, insert }))];
   answer = el('div', { 'aria-live': 'polite' });
-  fill(body('questions'),
+  fill(body('questions'), el('div', { class: 'aged' }),
     el('p', {}, 'The release answers from what was published alone. Every number comes with bounds between which the truth lies for certain.'),
     el('div', { class: 'row' }, templates().map(([title, sql]) => el('button', { type: 'button', class: 'small', onclick: () => { box.value = sql; ask(); } }, title))),
     el('label', { for: 'sql' }, 'A question in SQL'), completing(box, words),
@@ -44,9 +45,12 @@ function templates() {
   const quasi = columns.filter(({ role }) => role === 'quasi');
   const secret = columns.filter(({ role }) => role === 'sensitive');
   const isNumber = ({ kind }) => ['integer', 'real'].includes(kind);
-  const word = quasi.find((column) => !isNumber(column));
+  // Every day a row of its own would be no answer.
+  const distinct = ({ name }) => choices.table.columns.find((column) => column.name === name)?.distinct ?? Infinity;
+  const words = quasi.filter(({ kind }) => ['category', 'ordinal'].includes(kind));
+  const word = words.find((column) => distinct(column) <= 30) || words[0];
   const found = [];
-  const by = word || quasi[0];
+  const by = word || quasi.find(isNumber) || quasi[0];
   if (by) found.push([`How many by ${by.name}`, `SELECT ${quoted(by.name)}, COUNT(*) FROM microdata GROUP BY ${quoted(by.name)}`]);
   const number = secret.find(isNumber) || quasi.find(isNumber);
   if (number && by && number !== by) found.push([`Mean ${number.name} by ${by.name}`, `SELECT ${quoted(by.name)}, AVG(${quoted(number.name)}) FROM microdata GROUP BY ${quoted(by.name)}`]);

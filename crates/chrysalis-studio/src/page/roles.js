@@ -1,21 +1,22 @@
 // Step: what each column is, and how exposed people are through what others may know.
 
 import { post } from './api.js';
-import { body, el, fill, picture, table, tell, trouble } from './dom.js';
-import { ROLES, choices, having } from './draft.js';
-import { count, counted, listed, percent } from './words.js';
+import { body, el, fill, notice, picture, table, tell, trouble } from './dom.js';
+import { ROLES, assign, choices, countsRows, having, severalRows } from './draft.js';
+import { count, counted, named, percent } from './words.js';
 
 let exposure;
 let asked = 0;
+let again;
 
 export function show(changed) {
+  again = changed;
   const rows = choices.table.columns.map((column) => {
     const select = el('select', { 'aria-label': `What ${column.name} is` },
       ROLES.map(([role, words]) => el('option', { value: role, selected: role === choices.roles.get(column.name) }, words)));
     select.addEventListener('change', () => {
-      // Only one column numbers people, and only one weighs rows.
-      for (const [role, other] of [['person', 'identifier'], ['weight', 'none']]) if (select.value === role) having(role).forEach((name) => give(name, other));
-      choices.roles.set(column.name, select.value);
+      assign(column.name, select.value);
+      same();
       changed();
     });
     return [column.name, select, looks(column), why(column)];
@@ -24,13 +25,31 @@ export function show(changed) {
   const columns = [{ title: 'column' }, { title: 'what it is' }, { title: 'its values' }, { title: 'why this was proposed' }];
   fill(body('roles'),
     el('p', {}, 'What somebody may know about a person makes the person easy to find. What is secret is what they must not learn. Check what was proposed for each column.'),
-    exposure, table('Columns and their roles', columns, rows, true), el('div', { id: 'prepare' }), el('div', { id: 'groups' }));
+    el('div', { class: 'several' }), exposure, table('Columns and their roles', columns, rows, true), el('div', { id: 'prepare' }), el('div', { id: 'groups' }));
 }
 
-/** Another column has its role now. */
-function give(name, role) {
-  choices.roles.set(name, role);
-  document.querySelector(`#roles select[aria-label="${CSS.escape(`What ${name} is`)}"]`).value = role;
+/** The lists show the roles that columns have now. */
+function same() {
+  for (const [name, role] of choices.roles) document.querySelector(`#roles select[aria-label="${CSS.escape(`What ${name} is`)}"]`).value = role;
+}
+
+/** Where people have several rows and nobody said so, every promise is one about rows. Said wherever `.several` stands. */
+export function warn() {
+  const found = severalRows();
+  for (const place of document.querySelectorAll('.several')) {
+    fill(place, found ? notice('bad', `${found.rows ? counted(found.rows, 'row') : 'Some rows'} belong to people with several rows.`,
+      el('p', {}, `The column “${found.name}” seems to number people. As it is now, promises count rows: somebody with several rows may be a crowd of one.`),
+      el('div', { class: 'row' }, el('button', { type: 'button', class: 'protect', onclick: () => protect(found.name, place) }, 'Protect people, not rows'))) : null);
+  }
+}
+
+function protect(name, place) {
+  assign(name, 'person');
+  same();
+  again();
+  const step = place.closest('section');
+  (step.id === 'publish' ? document.getElementById('go') : step.querySelector(`select[aria-label="${CSS.escape(`What ${name} is`)}"]`)).focus();
+  tell(`Promises are about the people that “${name}” numbers.`);
 }
 
 /** The reason for a guess, and what is to be done where it was not followed. */
@@ -49,6 +68,11 @@ function looks({ kind, distinct, missing, range }) {
   return parts.join(', ');
 }
 
+/** The picture of exposure, whose words are the server's, where rows are no people. */
+function ofRows(chart) {
+  return chart.replaceAll('people stand alone', 'rows stand alone').replaceAll('people who look alike', 'rows that look alike').replaceAll('share of people', 'share of rows');
+}
+
 /** Draws again how exposed people are. */
 export async function draw() {
   const known = having('quasi');
@@ -58,17 +82,21 @@ export async function draw() {
     const found = await post(`tables/${choices.table.table}/exposure`, { columns: known });
     if (own !== asked) return;
     exposure.classList.remove('stale');
-    const words = known.length ? listed(known) : 'nothing';
-    const alone = `${count(found.unique_rows)} of ${counted(found.rows, 'person').replace('persons', 'people')} (${percent(found.unique_rows / found.rows)})`;
+    const words = known.length ? named(known) : 'nothing';
+    // Of people with several rows, none may be alone though all their rows are.
+    const whom = countsRows() ? counted(found.rows, 'row') : counted(found.rows, 'person').replace('persons', 'people');
+    const alone = `${count(found.unique_rows)} of ${whom} (${percent(found.unique_rows / found.rows)})`;
     fill(exposure, el('div', { class: 'columns' },
       el('div', {},
         el('h3', {}, 'Exposure today'),
         el('p', { class: 'sentence' }, el('strong', { id: 'unique' }, alone), ' stand alone.'),
         el('p', {}, `Whoever knows ${words} of somebody in this table finds the right row in ${percent(found.found)} of all cases.`),
         el('p', { class: 'soft small' }, 'This is the table as it is, before anything is done to protect it.')),
-      picture(found.chart)));
+      picture(countsRows() ? ofRows(found.chart) : found.chart)));
     tell(`${alone} stand alone.`);
   } catch (error) {
-    if (own === asked) fill(exposure, trouble(error));
+    if (own !== asked) return;
+    exposure.classList.remove('stale');
+    fill(exposure, trouble(error));
   }
 }

@@ -38,17 +38,23 @@ export function plain(text) {
   return text.replaceAll(/`([^`]+)`/g, '“$1”');
 }
 
+/** Names of columns in a sentence. */
+export function named(names) {
+  return listed(names.map((name) => `“${name}”`));
+}
+
 /** `a, b and c`. */
 export function listed(names) {
   if (names.length < 2) return names.join('');
   return `${names.slice(0, -1).join(', ')} and ${names[names.length - 1]}`;
 }
 
-/** What a trial gives away: `certain` rows are left a single value, and of these `disclosed` ones are no ordinary value. */
-export function givenAway(certain, disclosed, isWhole) {
+/** What a trial of some rows (`tried`) or of all (`isWhole`) gives away: `certain` rows are left a single value, and of these `disclosed` ones are no ordinary value. */
+export function givenAway({ certain, disclosed, tried, isWhole, hasSecret }) {
   const where = isWhole ? '' : ', in this trial';
-  if (disclosed === null) return { value: '–', words: 'no column is secret', tone: '' };
-  if (disclosed > 0) return { value: counted(disclosed, 'row'), words: `their group gives the secret away${where}`, tone: 'bad' };
+  if (!hasSecret || disclosed === null || disclosed === undefined) return { value: '–', words: hasSecret ? 'not measured' : 'no column is secret, so nothing is kept from anybody', tone: '' };
+  if (disclosed > 0 && !isWhole) return { value: percent(disclosed / tried), words: `of the rows that were tried (${count(disclosed)} of ${count(tried)}): their group gives the secret away. Of all rows there may be more or fewer`, tone: 'bad' };
+  if (disclosed > 0) return { value: counted(disclosed, 'row'), words: 'their group gives the secret away', tone: 'bad' };
   if (certain > 0) return { value: counted(0, 'row'), words: `${counted(certain, 'row')} ${certain === 1 ? 'is' : 'are'} left a single value, but an ordinary one${where}`, tone: '' };
   return { value: counted(0, 'row'), words: `nobody’s group leaves a single value${where}`, tone: 'good' };
 }
@@ -61,12 +67,14 @@ export function parsed(text, only) {
   return { text, column: ['k', 'k-map', 'delta-presence'].includes(name) ? null : column, name, value, numbers: (value || '').split(',').map(Number) };
 }
 
-/** What a requirement means, as the rest of a sentence about everybody. */
-export function meaning(one) {
-  const column = one.column || 'secret';
+/** What a requirement means, as the rest of a sentence about everybody. Rows may be found (`isExact`), and may be no people (`isOfRows`); other columns may be kept as they are (`isKept`). */
+export function meaning(one, { isExact = false, isOfRows = false, isKept = false } = {}) {
+  const column = one.column ? `“${one.column}”` : 'secret';
   const [first, second] = one.numbers;
   switch (one.name) {
-    case 'k': return `every person stands among at least ${count(first)}`;
+    case 'k':
+      if (isExact) return `every group has at least ${counted(first, isOfRows ? 'row' : 'person').replace('persons', 'people')} (${isOfRows ? 'which' : 'whose rows'} can still be found)`;
+      return `every ${isOfRows ? 'row' : 'person'} stands among at least ${count(first)}${isKept ? ' (by what others may know: columns that are kept as they are can tell them apart)' : ''}`;
     case 'k-map': return `at least ${count(first)} people of the second table fit what is shown of every group`;
     case 'l': return `no ${column} is surer than 1 in ${shown(first)}`;
     case 'others-l': return `no ${column}, except ordinary ones, is surer than 1 in ${shown(first)}`;
@@ -78,10 +86,16 @@ export function meaning(one) {
   }
 }
 
+/** An error of the studio without the signs of a recipe. */
+export function worded(message) {
+  const [, promise, reason] = /^cannot reach (\S.*?=[\d.,]+): (.*)$/s.exec(message ?? '') || [];
+  return promise ? `this table cannot promise that ${meaning(parsed(promise))}: ${reason}` : message ?? '';
+}
+
 /** The promise as one sentence. */
-export function promised(require, only) {
+export function promised(require, only, how = {}) {
   if (require.length === 0) return 'Nothing is promised yet.';
-  const parts = require.map((text) => meaning(parsed(text, only)));
+  const parts = require.map((text) => meaning(parsed(text, only), how));
   const joined = listed(parts);
   return `${joined.charAt(0).toUpperCase()}${joined.slice(1)}.`;
 }

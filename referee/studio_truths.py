@@ -205,6 +205,7 @@ def aged(browser, program, ground, table):
         visit.click("#go")
         page.locator("#publish .said.bad").wait_for()
         said = visit.text("#publish .said.bad")
+        check("choose another name" in said and "with another name" not in said, said)
         check(page.locator("text=Download the release").count() == 1, "the first release can still be downloaded")
         slider.focus()
         page.keyboard.press("ArrowLeft")

@@ -56,7 +56,9 @@ export function notice(tone, title, ...rest) {
 
 /** What went wrong, and what to do about it. */
 export function trouble(error, ...actions) {
-  const remedy = error.remedy ? el('p', {}, marked(`What helps: ${error.remedy}.`)) : null;
+  // The page has one field for the place, and replaces nothing.
+  const advice = (error.remedy || '').replace(/, or replace it with another name$/, '').replace(/ with the place$/, '');
+  const remedy = advice ? el('p', {}, marked(`What helps: ${advice}.`)) : null;
   const buttons = actions.flat().filter(Boolean);
   return notice('bad', marked(sentence(worded(error.message))), remedy, buttons.length ? el('div', { class: 'row' }, buttons) : null);
 }

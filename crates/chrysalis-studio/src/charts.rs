@@ -10,7 +10,7 @@ const MOST_ROWS: usize = 40;
 /// Width of a picture, and height of its frame.
 const SIZE: (u32, u32) = (440, 170);
 
-/// How many people stand in groups of which size.
+/// How many rows stand in sets of which size. Rows need not be people: some people may have several.
 pub(crate) fn exposure(found: &Exposure) -> String {
     let name = |from: u64, to: Option<u64>| match to {
         Some(1) => "alone".to_owned(),
@@ -22,13 +22,13 @@ pub(crate) fn exposure(found: &Exposure) -> String {
     let bars = (0u32..).zip(&found.sizes).map(|(at, band)| (f64::from(at), share(band.rows)));
     Chart::new(
         "How many look alike",
-        Axis::categories("people who look alike", names),
-        Axis::linear("share of people").percent().ticks_at([0.0, 0.25, 0.5, 0.75, 1.0]),
+        Axis::categories("rows that look alike", names),
+        Axis::linear("share of rows").percent().ticks_at([0.0, 0.25, 0.5, 0.75, 1.0]),
     )
     .id("exposure-chart")
-    .described(format!("{} of {} people stand alone.", count(found.unique_rows), count(found.rows)))
+    .described(format!("{} of {} rows stand alone.", count(found.unique_rows), count(found.rows)))
     .sized(SIZE.0, SIZE.1)
-    .with(Series::bars("people", bars))
+    .with(Series::bars("rows", bars))
     .to_bare_svg()
 }
 

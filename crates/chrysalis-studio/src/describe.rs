@@ -1,6 +1,6 @@
 //! A table as the page needs it: columns with guesses, and the choices to begin with.
 
-use chrysalis::guess::suggest_all;
+use chrysalis::guess::{GuessedRole, suggest_all};
 use chrysalis::table::Column;
 use serde_json::{Value, json};
 
@@ -18,6 +18,7 @@ pub(crate) fn table(loaded: &Loaded, notes: &[String]) -> Value {
             "missing": if domain.has_missing() { column.histogram()[0] } else { 0 },
             "range": range(column),
             "guess": guess.role.name(),
+            "repeated": if guess.role == GuessedRole::Person { repeated(column) } else { 0 },
             "reason": guess.reason,
         })
     });
@@ -30,6 +31,12 @@ pub(crate) fn table(loaded: &Loaded, notes: &[String]) -> Value {
         "unclear": loaded.unclear.as_ref().map(shown),
         "notes": notes,
     })
+}
+
+/// Rows whose value other rows have as well: those of people with several rows, if the column numbers people.
+fn repeated(column: &Column) -> u64 {
+    let counts = column.histogram();
+    counts.iter().skip(usize::from(column.domain().has_missing())).filter(|&&rows| rows > 1).sum()
 }
 
 /// The ends of numbers and dates.

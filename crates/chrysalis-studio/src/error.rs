@@ -77,8 +77,8 @@ impl Spelling for OnThePage {
             Knob::Taxonomy => "groups of values".to_owned(),
             Knob::Method => format!("the way of publishing{said}"),
             Knob::Accept => format!("the consent “{value}”"),
-            Knob::Out => "the place".to_owned(),
-            Knob::Force => "another name".to_owned(),
+            Knob::Out => "“a new folder”, in the step “Publish”".to_owned(),
+            Knob::Force => "`chrysalis publish --force` in a terminal".to_owned(),
             _ if value.is_empty() => format!("`{knob}` in the recipe"),
             _ => format!("`{knob} = {value}` in the recipe"),
         }

@@ -1,6 +1,7 @@
 //! The `chrysalis-studio` program: starts the studio and opens it in a browser.
 
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
 use chrysalis::Error;
@@ -72,8 +73,10 @@ fn run(arguments: Arguments) -> Result<(), Error> {
         ctrlc::set_handler(on_signal).map_err(|error| failed("cannot listen for signals", &error))?;
         let said = writeln!(io::stdout(), "The studio is at {address}\nPress Ctrl-C to end it.");
         said.and_then(|()| io::stdout().flush()).map_err(|error| failed("cannot print the address", &error))?;
-        if !arguments.no_open {
-            open(&address);
+        // The file is removed when the studio ends.
+        let page = if arguments.no_open { None } else { redirect(&address).ok() };
+        if let Some(page) = &page {
+            open(page.path());
         }
         server.run(async move { drop(stopped.await) }).await;
         Ok(())
@@ -84,8 +87,22 @@ fn run(arguments: Arguments) -> Result<(), Error> {
     result
 }
 
-/// Opens the address in the default browser. If there is none, the address was printed.
-fn open(address: &str) {
+/// A page that only this user can read, and that leads to the address. LEAK: everybody on this machine sees the arguments
+/// of a program, and whoever has the token can use the studio.
+fn redirect(address: &str) -> io::Result<tempfile::NamedTempFile> {
+    let mut page = tempfile::Builder::new().prefix("chrysalis-studio-").suffix(".html").tempfile()?;
+    write!(
+        page,
+        "<!doctype html>\n<meta charset=\"utf-8\">\n<meta name=\"referrer\" content=\"no-referrer\">\n\
+         <meta http-equiv=\"refresh\" content=\"0;url={address}\">\n<title>Chrysalis studio</title>\n\
+         <p><a href=\"{address}\">Open the studio</a></p>\n"
+    )?;
+    page.flush()?;
+    Ok(page)
+}
+
+/// Opens a page in the default browser. If there is none, the address was printed.
+fn open(page: &Path) {
     let mut command = if cfg!(target_os = "macos") {
         Command::new("open")
     } else if cfg!(windows) {
@@ -95,6 +112,26 @@ fn open(address: &str) {
     } else {
         Command::new("xdg-open")
     };
-    let quiet = command.arg(address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let quiet = command.arg(page).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     drop(quiet.spawn());
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+
+    #[test]
+    fn the_token_is_in_a_file_that_only_this_user_reads() {
+        let page = redirect("http://127.0.0.1:1/token/").unwrap();
+        let text = std::fs::read_to_string(page.path()).unwrap();
+        assert!(text.contains("content=\"0;url=http://127.0.0.1:1/token/\""), "{text}");
+        assert!(!page.path().display().to_string().contains("token"));
+        #[cfg(unix)]
+        assert_eq!(
+            std::os::unix::fs::PermissionsExt::mode(&page.as_file().metadata().unwrap().permissions()) & 0o777,
+            0o600
+        );
+    }
 }

@@ -75,8 +75,13 @@ impl Loaded {
     }
 
     /// A table that was uploaded.
-    pub(crate) fn open_bytes(name: String, bytes: Bytes, watch: &dyn Watch) -> Result<Loaded, Error> {
-        let base = Draft { input: Some(PathBuf::from(&name)), ..Draft::default() };
+    pub(crate) fn open_bytes(
+        name: String,
+        bytes: Bytes,
+        encoding: Option<String>,
+        watch: &dyn Watch,
+    ) -> Result<Loaded, Error> {
+        let base = Draft { input: Some(PathBuf::from(&name)), encoding, ..Draft::default() };
         Loaded::read(name, Origin::Memory(bytes), base, watch)
     }
 

@@ -397,3 +397,75 @@ fn a_file_that_is_no_table_is_explained() {
     }
     assert!(running.written().is_empty());
 }
+
+/// Rows of people with several rows: those whose number other rows have as well.
+#[test]
+fn a_column_that_numbers_people_says_how_many_rows_are_of_people_with_several() {
+    let running = Running::start();
+    let mut csv = "patient_id,age,sex,disease\n".to_owned();
+    for row in 0..301u64 {
+        let (age, sex, disease) =
+            (20 + row / 3, if row % 2 == 0 { "f" } else { "m" }, if row % 2 == 0 { "flu" } else { "cold" });
+        csv += &format!("P{:05},{age},{sex},{disease}\n", row / 3 * 7919 % 99_991);
+    }
+    let table = running.open("visits.csv", csv.as_bytes());
+    let column = |name: &str| {
+        let columns = table["columns"].as_array().unwrap();
+        columns.iter().find(|it| it["name"] == name).unwrap().clone()
+    };
+    // A hundred people with three rows each, and one person with one.
+    assert_eq!((&column("patient_id")["guess"], &column("patient_id")["repeated"]), (&json!("person"), &json!(300)));
+    assert_eq!(column("age")["repeated"], 0);
+    let found =
+        running.post(&format!("api/tables/{}/exposure", table["table"]), &json!({"columns": ["age", "sex"]})).json();
+    let chart = found["chart"].as_str().unwrap();
+    assert!(chart.contains("rows stand alone") && !chart.contains("people"), "{chart}");
+}
+
+#[test]
+fn the_same_way_has_the_same_error_in_a_trial_and_in_a_comparison() {
+    let running = Running::start();
+    let table = running.open("patients.csv", &hospital(1_000));
+    let mut draft = table["draft"].clone();
+    let request = json!({"draft": draft}).to_string();
+    let told = running.run("POST", &format!("api/tables/{}/price", table["table"]), request.as_bytes());
+    draft["compare"] = json!({"runs": [{"method": "generalize", "partitioner": "compact"}], "queries": 200});
+    let request = json!({"draft": draft}).to_string();
+    let compared = running.run("POST", &format!("api/tables/{}/compare", table["table"]), request.as_bytes());
+    let run = &compared["result"]["runs"][0];
+    assert_eq!((&run["median_error"], run["row_linking"].is_number()), (&told["result"]["error"], true), "{run}");
+}
+
+#[test]
+fn a_table_of_western_europe_is_read_as_such_and_its_recipe_says_so() {
+    let running = Running::start();
+    let rows: String = (0..300)
+        .map(|row| {
+            format!("{},{},{}\n", 20 + row % 40, ["f", "m"][row % 2], ["Grippe", "Rhume", "Ulc\u{e8}re"][row % 3])
+        })
+        .collect();
+    let csv: Vec<u8> =
+        format!("age,sex,diagnosis\n{rows}").chars().map(|letter| u8::try_from(letter).unwrap()).collect();
+    let told = running.run("PUT", "api/tables/western.csv", &csv);
+    let knobs = told["error"]["knobs"].as_array().unwrap();
+    assert!(knobs.contains(&json!({"knob": "encoding", "value": "latin-1"})), "{told}");
+    let told = running.run("PUT", "api/tables/western.csv?encoding=latin-1", &csv);
+    let table = told["result"].clone();
+    assert_eq!(table["rows"], 300, "{told}");
+    let recipe =
+        running.post(&format!("api/tables/{}/recipe", table["table"]), &json!({"draft": table["draft"]})).json();
+    assert!(recipe["recipe"].as_str().unwrap().contains("encoding = \"latin-1\""), "{recipe}");
+    let told = running.run("PUT", "api/tables/western.csv?encoding=klingon", &csv);
+    assert_eq!(told["state"], "failed", "{told}");
+}
+
+#[test]
+fn what_helps_against_a_folder_that_exists_is_a_sentence() {
+    let running = Running::start();
+    let table = running.open("patients.csv", &hospital(1_000));
+    fs::create_dir(running.home.path().join("taken")).unwrap();
+    let request = json!({"draft": table["draft"], "folder": "taken"});
+    let told = running.post(&format!("api/tables/{}/publish", table["table"]), &request).json();
+    let remedy = told["error"]["remedy"].as_str().unwrap();
+    assert_eq!(remedy, "choose another name, or replace it with `chrysalis publish --force` in a terminal");
+}

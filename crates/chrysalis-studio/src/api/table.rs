@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError};
 
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
@@ -45,17 +45,22 @@ fn held(studio: &Studio, loaded: Loaded, job: &Job) -> Value {
     told
 }
 
-/// Receives a table and begins to read it. It stays in memory.
+/// Receives a table and begins to read it. It stays in memory. `?encoding=…` says how to understand its bytes.
 pub(crate) async fn upload(
     State(studio): State<Arc<Studio>>,
     Path((_, name)): Path<(String, String)>,
+    RawQuery(query): RawQuery,
     headers: HeaderMap,
     body: Body,
 ) -> Response {
     match uploaded(&studio, &name, &headers, body).await {
         Ok(Upload { name, bytes }) => {
             let own = Arc::clone(&studio);
-            let job = studio.jobs.start(move |job| Ok(held(&own, Loaded::open_bytes(name, bytes, job)?, job)));
+            let encoding = query.as_deref().and_then(|query| query.strip_prefix("encoding=")).map(str::to_owned);
+            let job = studio.jobs.start(move |job| {
+                let loaded = Loaded::open_bytes(name, bytes, encoding, job)?;
+                Ok(held(&own, loaded, job))
+            });
             started(job).into_response()
         }
         Err(refusal) => *refusal,

@@ -57,7 +57,8 @@ async function send(file) {
     refuse({ message: `${file.name} is a PDF: pages to look at, and no table`, remedy: 'save the table as CSV in the program that made the PDF, and open that file' });
     return;
   }
-  await wait(file.name, async () => (await put(`tables/${encodeURIComponent(file.name)}`, file)).job);
+  const upload = async (encoding) => (await put(`tables/${encodeURIComponent(file.name)}${encoding ? `?encoding=${encoding}` : ''}`, file)).job;
+  await wait(file.name, upload, () => wait(file.name, () => upload('latin-1')));
 }
 
 /** Asks for another file, and says why. */
@@ -69,8 +70,8 @@ function refuse(error, ...actions) {
   tell(error.message);
 }
 
-/** Shows how the reading goes, and then what was read. */
-async function wait(name, start) {
+/** Shows how the reading goes, and then what was read. A text of Western Europe can be read `otherwise`. */
+async function wait(name, start, otherwise) {
   const stopping = new AbortController();
   const bar = el('progress', { 'aria-label': `Reading ${name}` });
   fill(body('data'), el('p', {}, `Reading ${name} …`), bar,
@@ -87,7 +88,9 @@ async function wait(name, start) {
       tell(error.message);
       return;
     }
-    refuse(error);
+    const isEncoded = otherwise && error.knobs?.some(({ knob }) => knob === 'encoding');
+    const words = isEncoded ? Object.assign(error, { remedy: 'if the file comes from a Western European program, such as an older Excel, read it as such; else check that it is a CSV or Parquet file at all' }) : error;
+    refuse(words, isEncoded ? el('button', { type: 'button', onclick: otherwise }, 'Read as Western European (Latin-1)') : null);
   }
 }
 

@@ -59,7 +59,7 @@ def test_little_memory_gives_the_cells_of_the_command(rows: int, tmp_path: Path)
     parts = made.release.manifest["tables"][0]["parts"]
     assert (len(parts) > 1) == (rows > 100_000) and made.summary.rows == rows
     # It is read when somebody asks for it.
-    assert made.release.audit(microdata=path, kind={"zip_code": "category"}).ok
+    assert made.release.audit(microdata=path).ok
     assert made.release.query("SELECT COUNT(*) AS n FROM microdata").to_dict()["rows"]
     assert sorted(place.name for place in tmp_path.iterdir()) == ["release", "rows.csv", "told"]
 

@@ -375,6 +375,7 @@ UNREACHABLE = {
     "the ledger has values that the column cannot have": "a ledger with such values has another kind, or a wrong checksum",
     "an earlier release does not show its column": "such a release cannot be opened",
     "{} cannot be read": "its manifest was read a moment before",
+    "chrysalis/src/audit/parts.rs": "only the command audits releases part by part",
     "chrysalis/src/cells/one_machine.rs": "on one machine, only the command publishes cell by cell",
     "chrysalis/src/cells/reading.rs": "on one machine, only the command publishes cell by cell",
     "`{name}` is {one} in some rows": "a table of Spark has one type per column",

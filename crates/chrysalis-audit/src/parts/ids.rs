@@ -47,7 +47,7 @@ impl Ids {
                 self.largest = self.largest.max(id);
             } else {
                 self.divided += 1;
-                self.example.get_or_insert(*id as i64);
+                self.example = self.example.or(i64::try_from(id).ok());
             }
         }
     }

@@ -447,7 +447,7 @@ fn what_does_not_fit_is_read_part_by_part() {
     let with = Evidence { microdata: Some(&table), ..Evidence::default() };
     let error = release.audit(with, &Unwatched).unwrap_err();
     assert!(error.fault == Fault::Request && error.message.starts_with("`microdata` can be compared"), "{error:?}");
-    assert!(error.remedy.unwrap().to_string().contains("allow more with `memory = "));
+    assert!(error.remedy.to_string().contains("allow more with `memory = "));
     let error = release.check_evidence(&[(Knob::Microdata, false), (Knob::With, true)]).unwrap_err();
     assert!(error.message.starts_with("`with`"), "{}", error.message);
     // Not even a part fits, or not even the manifest.

@@ -254,7 +254,10 @@ impl<'a> Counting<'a> {
             let values = sample.group(group).values;
             values.iter().map(move |&(code, count)| (group as u32, self.looks[code as usize], count))
         });
-        GroupCounts::from_counts(n_groups, self.domain.len(), lines.collect())
+        // What is compared with the whole table stays so if these are groups of a part of it.
+        let mut whole = vec![0; self.domain.len()];
+        self.looks.iter().zip(sample.whole()).for_each(|(&first, count)| whole[first as usize] += count);
+        GroupCounts::from_counts(n_groups, self.domain.len(), lines.collect()).within(whole)
     }
 }
 

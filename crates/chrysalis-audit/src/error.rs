@@ -104,6 +104,12 @@ pub enum AuditError {
         /// The method.
         method: Form,
     },
+    /// A release that cannot be judged part by part.
+    #[error("this release cannot be audited part by part: {problem}")]
+    InOnePiece {
+        /// Why not.
+        problem: String,
+    },
     /// Nothing to measure.
     #[error("{what} has no rows")]
     NoRows {
@@ -173,6 +179,9 @@ impl AuditError {
             | AuditError::NoSensitive { .. } => {
                 "the release was changed after it was published: get it again from its publisher".into()
             }
+            AuditError::InOnePiece { .. } => Remedy::from("allow so much memory with ")
+                .knob(Knob::Memory, "")
+                .words(" that it is audited in one piece"),
             AuditError::NoRows { .. } => "name a file that holds rows below its header".into(),
             AuditError::TooManyRows { .. } => "measure a sample of the rows".into(),
             AuditError::Taxonomy { column } => format!("bind the taxonomy to the domain of `{column}`").into(),

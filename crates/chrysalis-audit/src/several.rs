@@ -7,12 +7,15 @@
 use chrysalis_release::{Holds, Manifest, Release, RoleName, Values};
 use chrysalis_table::{Column, Table, Watch};
 
-use crate::attack::{Margins, Together};
+use crate::attack::{Margin, Margins, Together};
 use crate::findings::Findings;
+use crate::parts::{Extent, GroupsSeen, Looked};
+use crate::promise::Measured;
 use crate::report::{ColumnReport, PrincipleResult};
 use crate::source::relevant_with;
 use crate::{
-    AuditError, AuditReport, Check, Disclosure, Groups, disclosure, insiders, judged, kept, shape, together, values,
+    AuditError, AuditReport, Check, Disclosure, Finding, Groups, Insider, disclosure, form, insiders, judged, kept,
+    shape, together, values,
 };
 
 /// Judges every sensitive attribute, and what they have in common.
@@ -36,15 +39,79 @@ pub(crate) fn audit(
     let kept = kept::look(release, microdata, &mut reports, watch)?;
     let together = together::judge(release, microdata, watch)?;
     let of_all = [Some(tables(release)), order(release), apart(release, microdata, watch)].into_iter().flatten();
-    let principles = principles(manifest, &reports);
-    let mut checks = joined(&reports, of_all.chain(kept).chain(together.checks));
+    let of_all = of_all.chain(kept).chain(together.checks).collect();
+    let margins = Margins::open(release)?;
+    let insider = insiders::attack(margins.as_ref(), views.first(), microdata, watch)?;
+    let manifests: Vec<&Manifest> = views.iter().map(|view| &view.manifest).collect();
+    let disclosure = disclosure(margins.as_ref(), &manifests, &reports)?;
+    let mut report = combined(manifest, Columns { reports, of_all, learned: together.learned, disclosure }, insider)?;
     if let Some(n_dropped) = n_dropped.filter(|&n| n > 0) {
-        let faithful = checks.iter_mut().filter(|check| check.name == "faithful" && check.ok);
+        let faithful = report.checks.iter_mut().filter(|check| check.name == "faithful" && check.ok);
         faithful.for_each(|check| check.detail.push_str(&format!("; {n_dropped} with missing values left out")));
     }
-    let margins = Margins::open(release)?;
-    let (insider, finding) = insiders::attack(margins.as_ref(), views.first(), microdata, watch)?;
-    let disclosure = disclosure(margins.as_ref(), &views, &reports)?;
+    Ok(report)
+}
+
+/// What was found about every sensitive attribute, and about all of them.
+pub(crate) struct Columns<R = AuditReport> {
+    /// By attribute, in the manifest's order.
+    pub(crate) reports: Vec<(String, R)>,
+    /// Checks of all attributes together.
+    pub(crate) of_all: Vec<Check>,
+    /// What is learned from attributes that are shown together.
+    pub(crate) learned: Vec<Together>,
+    /// What all attributes together give away.
+    pub(crate) disclosure: Option<Disclosure>,
+}
+
+/// Judges one part of a release attribute by attribute. `recoded` brings a release to the values of the whole table, and
+/// `counts` says how often each value of an attribute occurs there.
+pub(crate) fn look_part(
+    release: &Release,
+    recoded: &dyn Fn(Release) -> Result<Release, AuditError>,
+    counts: &dyn Fn(&str) -> Vec<u64>,
+    watch: &dyn Watch,
+) -> Result<Columns<Looked>, AuditError> {
+    let manifest = &release.manifest;
+    let mut manifests: Vec<Manifest> = Vec::new();
+    let mut reports: Vec<(String, AuditReport)> = Vec::new();
+    let mut rest: Vec<(Vec<Measured>, GroupsSeen)> = Vec::new();
+    for attribute in manifest.with_role(RoleName::Sensitive) {
+        // Looking at one attribute alone leaves out values that do not occur here.
+        let alone = recoded(release.about(&attribute.name)?)?;
+        let looked = form::judge(manifest.method).audit_part(&alone, Extent::Part(&counts(&attribute.name)), watch)?;
+        reports.push((attribute.name.clone(), looked.report));
+        rest.push((looked.principles, looked.seen));
+        manifests.push(alone.manifest);
+    }
+    let kept = kept::look(release, None, &mut reports, watch)?;
+    let together = together::judge(release, None, watch)?;
+    let of_all = [Some(tables(release)), order(release)].into_iter().flatten();
+    let of_all = of_all.chain(kept).chain(together.checks).collect();
+    let mut margins = Margins::open(release)?;
+    if let Some(margins) = &mut margins {
+        let of_part = std::mem::take(&mut margins.columns).into_iter();
+        margins.columns = of_part
+            .map(|margin| Margin { values: margin.values.within(counts(&margin.attribute.name)), ..margin })
+            .collect();
+    }
+    let manifests: Vec<&Manifest> = manifests.iter().collect();
+    let disclosure = disclosure(margins.as_ref(), &manifests, &reports)?;
+    let reports = reports.into_iter().zip(rest);
+    let reports =
+        reports.map(|((column, report), (principles, seen))| (column, Looked { report, principles, seen })).collect();
+    Ok(Columns { reports, of_all, learned: together.learned, disclosure })
+}
+
+/// One report about all attributes.
+pub(crate) fn combined(
+    manifest: &Manifest,
+    found: Columns,
+    (insider, finding): (Option<Insider>, Finding),
+) -> Result<AuditReport, AuditError> {
+    let Columns { mut reports, of_all, learned, disclosure } = found;
+    let principles = principles(manifest, &reports);
+    let checks = joined(&reports, of_all.into_iter());
     // Of several attributes, the one whose values are guessed best comes first.
     let confidence = |report: &AuditReport| report.attacks.linking.as_ref().map_or(0.0, |linking| linking.confidence);
     let worst =
@@ -61,8 +128,8 @@ pub(crate) fn audit(
     };
     first.attacks.insider = insider;
     first.attacks.findings.push(finding);
-    first.attacks.findings.extend(Together::finding(&together.learned));
-    first.attacks.together = together.learned;
+    first.attacks.findings.extend(Together::finding(&learned));
+    first.attacks.together = learned;
     Ok(AuditReport { principles, checks, disclosure, columns, ..first })
 }
 
@@ -121,7 +188,7 @@ fn joined(reports: &[(String, AuditReport)], of_all: impl Iterator<Item = Check>
 /// What all attributes together give away.
 fn disclosure(
     margins: Option<&Margins<'_>>,
-    views: &[Release],
+    views: &[&Manifest],
     reports: &[(String, AuditReport)],
 ) -> Result<Option<Disclosure>, AuditError> {
     let alone: Option<Vec<&Disclosure>> = reports.iter().map(|(_, report)| report.disclosure.as_ref()).collect();
@@ -130,7 +197,7 @@ fn disclosure(
         .columns
         .iter()
         .zip(views)
-        .map(|(margin, view)| (&view.manifest, margin.attribute, margin.domain, &margin.values))
+        .map(|(margin, view)| (*view, margin.attribute, margin.domain, &margin.values))
         .collect();
     disclosure::of_any(&columns, &alone)
 }

@@ -19,6 +19,9 @@ use crate::{AuditError, Check};
 /// What a reader must not take from a passing check.
 const NOT_PROVED: &str = "; that the choice says nothing follows from the algorithm, which no table can prove";
 
+/// What the check is called.
+pub(crate) const NAME: &str = "transparent groups";
+
 /// Checks the structure of groups, if a release says that their choice is transparent.
 pub(crate) fn check(release: &Release, watch: &dyn Watch) -> Result<Option<Check>, AuditError> {
     let manifest = &release.manifest;
@@ -26,7 +29,7 @@ pub(crate) fn check(release: &Release, watch: &dyn Watch) -> Result<Option<Check
     let Some(id) = shape.group_id.filter(|_| manifest.transparent) else { return Ok(None) };
     let people = release.table(shape.people)?;
     let Some(group) = people.column(id) else { return Ok(None) };
-    let mut findings = Findings::new("transparent groups");
+    let mut findings = Findings::new(NAME);
     let told = match kind_of(manifest) {
         Structure::Dealt(attribute) => repeated(release, id, attribute, &mut findings)
             .then_some("no group has a value twice, as in groups that were dealt"),
@@ -155,6 +158,63 @@ fn spans(manifest: &Manifest, people: &chrysalis_table::Table, group: &Column) -
         Some(Spans::Ordered(ends))
     };
     manifest.with_role(RoleName::Quasi).filter_map(of).collect()
+}
+
+/// What all groups of a part cover together, one quasi attribute after the other.
+#[derive(Clone, Debug)]
+pub(crate) struct Hull(Vec<HullOf>);
+
+#[derive(Clone, Debug)]
+enum HullOf {
+    Ordered(i64, i64),
+    Words(Vec<Code>),
+}
+
+/// What a part covers, if cuts by quasi values should take parts apart. Words have the same codes in all parts.
+pub(crate) fn hull(release: &Release) -> Option<Hull> {
+    let (manifest, shape) = (&release.manifest, release.manifest.method.shape());
+    let people = release.table(shape.people).ok()?;
+    let group = people.column(shape.group_id?)?;
+    let of = |spans: Spans| match spans {
+        Spans::Ordered(ends) => {
+            let (low, high) = (ends.iter().map(|end| end.0).min(), ends.iter().map(|end| end.1).max());
+            HullOf::Ordered(low.unwrap_or(i64::MAX), high.unwrap_or(i64::MIN))
+        }
+        Spans::Words(words) => {
+            let mut all: Vec<Code> = words.into_iter().flatten().collect();
+            all.sort_unstable();
+            all.dedup();
+            HullOf::Words(all)
+        }
+    };
+    match kind_of(manifest) {
+        Structure::Cells => Some(Hull(spans(manifest, people, group).into_iter().map(of).collect())),
+        Structure::Dealt(_) | Structure::Hidden => None,
+    }
+}
+
+/// Two of the parts that cuts do not take apart, by their places, if there are any. Where cuts take parts apart, and the
+/// groups of each, they take all groups apart.
+pub(crate) fn not_taken_apart(hulls: &[&Hull], watch: &dyn Watch) -> Option<[usize; 2]> {
+    let n_columns = hulls.iter().map(|hull| hull.0.len()).min()?;
+    let of_column = |at: usize| {
+        let each = || hulls.iter().map(|hull| &hull.0[at]);
+        let ends = each().map(|hull| match hull {
+            HullOf::Ordered(low, high) => Some((*low, *high)),
+            HullOf::Words(_) => None,
+        });
+        if let Some(ends) = ends.collect::<Option<Vec<_>>>() {
+            return Spans::Ordered(ends);
+        }
+        let words = each().map(|hull| match hull {
+            HullOf::Ordered(..) => Vec::new(),
+            HullOf::Words(words) => words.clone(),
+        });
+        Spans::Words(words.collect())
+    };
+    let spans: Vec<Spans> = (0..n_columns).map(of_column).collect();
+    let left = undivided(&spans, (0..hulls.len() as u32).collect(), watch)?;
+    Some([*left.first()? as usize, *left.get(1)? as usize])
 }
 
 /// Takes groups apart by cuts, as far as cuts go; some groups that no cut divides, if there are any.

@@ -435,6 +435,7 @@ UNREACHABLE = {
     "ReleaseError::NoGroups": "whoever asks, evaluates or draws from a form without groups says so in words of their own",
     "PublishError::Internal": "only a bug of the publisher's could raise it",
     "AuditError::TooManyRows": "more than four billion rows",
+    "AuditError::InOnePiece": "only the command audits releases part by part",
     "AuditError::Taxonomy": "a taxonomy is always bound to the column that it is used with",
     "AuditError::UnknownColumn": "microdata are read with the columns of the release, and other names are looked up before",
     "EvaluateError::MissingColumn": "microdata are read with the columns of the release",

@@ -404,6 +404,7 @@ UNREACHABLE = {
     "{} cannot be read": "its manifest was read a moment before",
     "`{}` has no effect on a table that is in memory": "Python says it of a release that stays in memory",
     "a value of `{}` stands in more than {} rows": "that takes more than four billion rows",
+    "chrysalis/src/audit/parts.rs": "only the command audits releases part by part",
     "`{name}` is {one} in some rows": "a table of Spark has one type per column",
     "the words of `{}` have an order that nobody gave": "ordinals are read with their order, which has all words",
     "`{column}` has values that it did not have before": "only a table that changes while a cluster reads it twice",

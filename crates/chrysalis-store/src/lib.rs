@@ -16,6 +16,7 @@ mod limits;
 mod parquet_in;
 mod parquet_out;
 mod parquet_pages;
+mod part_by_part;
 mod parts;
 mod private;
 mod release_in;
@@ -26,7 +27,7 @@ mod temporary;
 mod unfinished;
 mod whole;
 
-pub use canonical::{FilesReport, look_at_files};
+pub use canonical::{FilesReport, look_at_files, look_at_part};
 pub use chrysalis_release::PartEntry;
 pub use error::StoreError;
 pub use folder::{
@@ -34,6 +35,8 @@ pub use folder::{
 };
 pub use foreign::ForeignFormat;
 pub use input::{Input, Source};
+pub use limits::bytes_per_row;
+pub use part_by_part::PartByPart;
 pub use private::{PrivateFolder, manifest_sha256, place_of_private, read_private};
 pub use release_in::{
     manifests_beside, manifests_in, read_columns, read_columns_within, read_manifest, read_manifest_within,

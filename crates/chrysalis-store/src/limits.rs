@@ -27,11 +27,25 @@ const FREE_FOOTER: u64 = 1 << 20;
 /// The most memory that one byte of a footer takes when it is decoded.
 const MEMORY_PER_FOOTER_BYTE: u64 = 256;
 
+/// The memory that a declared row of a table is taken to need, by the number of the table's columns that are read.
+pub fn bytes_per_row(columns: usize) -> u64 {
+    BYTES_PER_CELL.saturating_mul(columns as u64).saturating_add(BYTES_PER_ROW)
+}
+
 /// Refuses tables whose declared rows would not fit. For each table: its rows, and how many of its columns are read.
 pub(crate) fn check_rows(place: &str, tables: &[(u64, usize)], memory: Memory) -> Result<(), StoreError> {
-    let row = |columns: usize| BYTES_PER_CELL.saturating_mul(columns as u64).saturating_add(BYTES_PER_ROW);
-    let bytes = |&(rows, columns): &(u64, usize)| rows.saturating_mul(row(columns));
-    let needed = tables.iter().map(bytes).fold(0, u64::saturating_add);
+    check_rows_and(place, tables, 0, memory)
+}
+
+/// The same where something takes so many bytes besides.
+pub(crate) fn check_rows_and(
+    place: &str,
+    tables: &[(u64, usize)],
+    apart: u64,
+    memory: Memory,
+) -> Result<(), StoreError> {
+    let bytes = |&(rows, columns): &(u64, usize)| rows.saturating_mul(bytes_per_row(columns));
+    let needed = tables.iter().map(bytes).fold(apart, u64::saturating_add);
     if memory.allows(needed) {
         return Ok(());
     }

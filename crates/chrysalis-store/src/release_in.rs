@@ -126,7 +126,7 @@ pub fn manifests_in(parent: &Path) -> Vec<(PathBuf, Manifest)> {
 }
 
 /// LEAK: a link could lead outside the release, and a pipe could keep us waiting forever.
-fn check_plain_file(path: &Path, name: &str) -> Result<(), StoreError> {
+pub(crate) fn check_plain_file(path: &Path, name: &str) -> Result<(), StoreError> {
     let metadata = fs::symlink_metadata(path);
     let metadata = metadata.map_err(|source| StoreError::Io { action: "read", path: path.to_owned(), source })?;
     if metadata.is_file() {
@@ -136,7 +136,7 @@ fn check_plain_file(path: &Path, name: &str) -> Result<(), StoreError> {
     Err(StoreError::Release { path: path.display().to_string(), error })
 }
 
-fn verify_hash(path: &Path, part: &PartEntry) -> Result<(), StoreError> {
+pub(crate) fn verify_hash(path: &Path, part: &PartEntry) -> Result<(), StoreError> {
     let io_error = |source| StoreError::Io { action: "read", path: path.to_owned(), source };
     let mut file = File::open(path).map_err(io_error)?;
     let mut hash = Sha256::new();
@@ -156,7 +156,7 @@ fn verify_hash(path: &Path, part: &PartEntry) -> Result<(), StoreError> {
 }
 
 /// The wanted columns of one file of a table.
-fn read_part(
+pub(crate) fn read_part(
     path: &Path,
     entry: &TableEntry,
     part: &PartEntry,
@@ -191,7 +191,12 @@ fn read_part(
 }
 
 /// All columns of a table, or only those that are named.
-fn requests(entry: &TableEntry, manifest: &Manifest, layout: &Layout, only: Option<&[String]>) -> Vec<ColumnRequest> {
+pub(crate) fn requests(
+    entry: &TableEntry,
+    manifest: &Manifest,
+    layout: &Layout,
+    only: Option<&[String]>,
+) -> Vec<ColumnRequest> {
     let columns = entry.columns.iter().filter(|column| only.is_none_or(|only| only.contains(&column.name)));
     let request = columns.map(|column| {
         let kind = Kind::from(column.kind);

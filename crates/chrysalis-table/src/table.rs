@@ -74,6 +74,11 @@ impl Table {
         &self.columns
     }
 
+    /// The columns themselves.
+    pub fn into_columns(self) -> Vec<Column> {
+        self.columns
+    }
+
     /// The column of that name.
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.name() == name)

@@ -73,7 +73,7 @@ mod weight;
 pub mod words;
 
 pub use analyst::{Analyst, Questions};
-pub use audit::{Evidence, KnownLedger, SqlAudit, audit, audit_as_sql};
+pub use audit::{Evidence, KnownLedger, SqlAudit, ToAudit, audit, audit_as_sql};
 pub use chain::in_order;
 pub use chrysalis_evaluate::Subspace;
 pub use chrysalis_query::{EstimateMode, Tables};

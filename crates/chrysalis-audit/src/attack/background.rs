@@ -3,8 +3,8 @@
 use chrysalis_table::exact::BigRational;
 use rayon::iter::ParallelIterator;
 
-use super::finding::{Finding, chance, count, counted, worst_groups};
-use super::view::AttackTarget;
+use super::finding::{Finding, WorstGroup, chance, count, counted, worst_groups};
+use super::view::{AttackTarget, Subject};
 use crate::measure::{self, Fraction, Group, to_float};
 use crate::promise::{promised_values, show};
 
@@ -46,7 +46,8 @@ pub(crate) fn attack(target: &AttackTarget<'_>) -> (Option<Background>, Finding)
     let l = if promised > 1 { promised } else { fewest.level };
     let most = l.saturating_sub(2).clamp(1, MOST_RULED_OUT);
     let steps: Vec<(RuledOut, BigRational)> = (1..=most).filter_map(|values| step(target, values)).collect();
-    let finding = finding(target, &steps, l);
+    let worst = steps.last().map(|(last, _)| worst(target, last.values)).unwrap_or_default();
+    let finding = finding(target.subject(), &steps, l, worst);
     (Some(Background { l, steps: steps.into_iter().map(|(step, _)| step).collect() }), finding)
 }
 
@@ -103,15 +104,32 @@ impl Counts {
     }
 }
 
-fn finding(target: &AttackTarget<'_>, steps: &[(RuledOut, BigRational)], l: u64) -> Finding {
+/// The groups that are hit hardest once so many values are ruled out.
+fn worst(target: &AttackTarget<'_>, values: u64) -> Vec<WorstGroup> {
+    worst_groups(target.sample, target.ids, |group| Counts::of(group).worst(values as usize))
+}
+
+/// The same for every number of values that is ruled out.
+pub(crate) fn worst_by_step(target: &AttackTarget<'_>, found: Option<&Background>) -> Vec<Vec<WorstGroup>> {
+    let steps = found.into_iter().flat_map(|found| &found.steps);
+    steps.map(|step| worst(target, step.values)).collect()
+}
+
+/// The attack in words.
+pub(crate) fn finding(
+    subject: Subject<'_>,
+    steps: &[(RuledOut, BigRational)],
+    l: u64,
+    worst: Vec<WorstGroup>,
+) -> Finding {
     let (Some((first, first_chance)), Some((last, last_chance))) = (steps.first(), steps.last()) else {
         return Finding::not_run("background", "Not run: no group has a sensitive value.");
     };
-    let name = target.sensitive;
+    let name = subject.sensitive;
     let mut sentence = format!(
         "An attacker who finds a person's {} and can rule out one other `{name}` is right about the person's own in up to {} of cases; \
          {} open to a guess this good.",
-        target.group_word,
+        subject.group_word,
         chance(first_chance),
         counted(first.rows, "row is", "rows are"),
     );
@@ -133,7 +151,6 @@ fn finding(target: &AttackTarget<'_>, steps: &[(RuledOut, BigRational)], l: u64)
         ),
         None => format!("an l larger than {l}, or recursive-l, which is designed against this attack."),
     };
-    let worst = worst_groups(target.sample, target.ids, |group| Counts::of(group).worst(last.values as usize));
     Finding::new("background", sentence, prevention).with_groups(worst)
 }
 

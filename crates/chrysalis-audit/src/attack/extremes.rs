@@ -52,19 +52,17 @@ impl<'a> NumberEnds<'a> {
 
     /// The same, with the group that has the largest number if only one group does.
     pub(crate) fn of_groups(target: &AttackTarget<'a>) -> Option<NumberEnds<'a>> {
-        let (sample, word) = (target.sample, target.group_word);
-        let found = NumberEnds::of_counts(target.sensitive, target.domain, sample.whole())?;
-        let (_, largest) = ends(target.domain, sample.whole())?;
-        let has_it = |index: &usize| sample.group(*index).values.iter().any(|&(code, _)| code == largest);
-        let mut groups = (0..sample.sizes().len()).filter(has_it);
-        let only = groups.next().filter(|_| groups.next().is_none());
-        let group = only.map(|index| WorstGroup {
-            id: target.ids.get(index).copied().flatten(),
-            rows: sample.sizes()[index],
-            level: 1.0,
-            level_text: "1".to_owned(),
-        });
-        Some(NumberEnds { group, group_word: word, ..found })
+        let found = NumberEnds::of_counts(target.sensitive, target.domain, target.sample.whole())?;
+        Some(found.held_by(Holders::of(target), target.group_word))
+    }
+
+    /// The same, given who has the largest number.
+    pub(crate) fn held_by(self, holders: Holders, group_word: &'a str) -> NumberEnds<'a> {
+        let group = match holders {
+            Holders::One(group) => Some(group),
+            Holders::Nobody | Holders::Several => None,
+        };
+        NumberEnds { group, group_word, ..self }
     }
 
     fn sentence(&self) -> String {
@@ -82,6 +80,41 @@ impl<'a> NumberEnds<'a> {
              somebody has one of them, such as the largest of all, learns it exactly{group}.",
             self.name
         )
+    }
+}
+
+/// The groups that have the largest number.
+#[derive(Clone, Debug)]
+pub(crate) enum Holders {
+    Nobody,
+    One(WorstGroup),
+    Several,
+}
+
+impl Holders {
+    pub(crate) fn of(target: &AttackTarget<'_>) -> Holders {
+        let sample = target.sample;
+        let Some((_, largest)) = ends(target.domain, sample.whole()) else { return Holders::Nobody };
+        let has_it = |index: &usize| sample.group(*index).values.iter().any(|&(code, _)| code == largest);
+        let mut groups = (0..sample.sizes().len()).filter(has_it);
+        match (groups.next(), groups.next()) {
+            (None, _) => Holders::Nobody,
+            (Some(_), Some(_)) => Holders::Several,
+            (Some(index), None) => Holders::One(WorstGroup {
+                id: target.ids.get(index).copied().flatten(),
+                rows: sample.sizes()[index],
+                level: 1.0,
+                level_text: "1".to_owned(),
+            }),
+        }
+    }
+
+    /// Among these groups and others.
+    pub(crate) fn and(self, others: Holders) -> Holders {
+        match (self, others) {
+            (Holders::Nobody, only) | (only, Holders::Nobody) => only,
+            (Holders::One(_) | Holders::Several, Holders::One(_) | Holders::Several) => Holders::Several,
+        }
     }
 }
 

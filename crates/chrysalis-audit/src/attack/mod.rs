@@ -35,17 +35,19 @@ pub use republishing::Republishing;
 pub use subtraction::Subtraction;
 pub use together::Together;
 
-pub(crate) use extremes::{EndPlacement, NumberEnds, extremes};
+pub(crate) use background::{finding as background, worst_by_step};
+pub(crate) use extremes::{EndPlacement, Holders, NumberEnds, extremes};
 pub(crate) use finding::{chance, count, counted, foremost, percent};
-pub(crate) use insider::{Located, Margins, attack as insider, not_applicable as no_insider};
+pub(crate) use insider::{Located, Margin, Margins, attack as insider, not_applicable as no_insider};
 pub(crate) use learned::{KnownPeople, Places};
 pub(crate) use minimality::{Setting, against_replay_by, against_replay_of_batches, against_replay_of_cuts};
 pub(crate) use presence::{presence, row_linking};
 pub(crate) use republishing::Draws;
-pub(crate) use sentences::{linking, nothing_sensitive, similar_groups, similarity};
+use republishing::Found;
+pub(crate) use sentences::{linking, linking_worst, nothing_sensitive, similar_groups, similarity};
 pub(crate) use shown::ShownAttribute;
 pub(crate) use subtraction::subtraction;
-pub(crate) use view::{AttackTarget, AttackerView};
+pub(crate) use view::{AttackTarget, AttackerView, Subject};
 
 use chrysalis_release::Manifest;
 
@@ -76,7 +78,14 @@ pub(crate) struct Beyond {
     pub(crate) found_again: Option<Vec<u64>>,
     /// Whom the ends of ranges place in a group.
     pub(crate) placed: EndPlacement,
+    /// Whether these are the groups of one part of a release, so that attacks that look at all groups cannot be run.
+    pub(crate) is_part: bool,
 }
+
+/// Why an attack was not run on a release that was judged part by part.
+pub(crate) const NEEDS_ALL_GROUPS: &str = "Not run: this attack learns from all groups of the release at once, and the \
+                                           release was read part by part because it does not fit into the memory \
+                                           that is allowed. What it would achieve is not known.";
 
 /// Runs the attacks that are written once for all forms, and adds what they found.
 pub(crate) fn run(
@@ -92,7 +101,10 @@ pub(crate) fn run(
     attacks.background = background;
     attacks.findings.push(finding);
     watch.pause();
-    let (learned, finding) = learned::attack(view, known);
+    let (learned, finding) = match beyond.is_part {
+        true => (None, Finding::not_run("learned", NEEDS_ALL_GROUPS)),
+        false => learned::attack(view, known),
+    };
     attacks.learned = learned;
     attacks.findings.push(finding);
     watch.pause();
@@ -103,7 +115,8 @@ pub(crate) fn run(
     attacks.minimality = minimality;
     attacks.findings.push(finding);
     watch.pause();
-    let (republishing, finding) = republishing::attack(&view.target, beyond.draws, beyond.found_again.as_deref());
+    let found = if beyond.is_part { Found::NotHere } else { Found::of(beyond.found_again.as_deref()) };
+    let (republishing, finding) = republishing::attack(&view.target, beyond.draws, found);
     attacks.republishing = republishing;
     attacks.findings.push(finding);
     let (subtraction, finding) = subtraction(view.target.sensitive);

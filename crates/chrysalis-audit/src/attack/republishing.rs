@@ -61,12 +61,25 @@ impl Draws {
         Draws::Little("all that is drawn at random is which of several people who look alike is in which group");
 }
 
-/// Runs the attack. `found` says how many people of every group can be found again; it is absent where all can.
-pub(super) fn attack(
-    target: &AttackTarget<'_>,
-    draws: Draws,
-    found: Option<&[u64]>,
-) -> (Option<Republishing>, Finding) {
+/// How many people of every group can be found again.
+pub(super) enum Found<'a> {
+    /// All of them.
+    All,
+    /// So many.
+    Some(&'a [u64]),
+    /// That takes all groups, and these are not all.
+    NotHere,
+}
+
+impl<'a> Found<'a> {
+    /// How many of every group can be found again; all where that is not said.
+    pub(super) fn of(found: Option<&'a [u64]>) -> Found<'a> {
+        found.map_or(Found::All, Found::Some)
+    }
+}
+
+/// Runs the attack.
+pub(super) fn attack(target: &AttackTarget<'_>, draws: Draws, found: Found<'_>) -> (Option<Republishing>, Finding) {
     let why_not = match draws {
         Draws::Nothing(why) => {
             Some(format!("Nothing to learn from the same table: {why}, so publishing it again gives the same groups."))
@@ -87,7 +100,11 @@ pub(super) fn attack(
                        with this one before you hand it out.";
         return (None, Finding::not_run("republishing", format!("{why_not} {changed}")));
     }
-    let found = found.unwrap_or_else(|| target.sample.sizes());
+    let found = match found {
+        Found::All => target.sample.sizes(),
+        Found::Some(found) => found,
+        Found::NotHere => return (None, Finding::not_run("republishing", super::NEEDS_ALL_GROUPS)),
+    };
     let people = found.iter().sum();
     if people == 0 {
         let reason = "Nobody can be found again for certain: every row shares its quasi values with another row.";

@@ -1,9 +1,10 @@
 //! The findings of attacks that need only counts, in words.
 
 use chrysalis_release::{Promise, Scope};
+use chrysalis_table::exact::BigRational;
 
 use super::finding::{Finding, WorstGroup, chance, count, counted, percent, worst_groups};
-use super::view::AttackTarget;
+use super::view::{AttackTarget, Subject};
 use crate::measure::{Fraction, GroupCounts, share};
 use crate::{Joining, Linking, Pooling, Similarity};
 
@@ -11,25 +12,36 @@ const NOTHING_SENSITIVE: &str = "Not run: nothing sensitive is published.";
 
 /// Betting on the most frequent value of a group.
 pub(crate) fn linking(target: &AttackTarget<'_>, found: Option<&Linking>, worst: Option<Vec<WorstGroup>>) -> Finding {
-    let Some(found) = found else { return Finding::not_run("linking", NOTHING_SENSITIVE) };
-    let level = share(target.sample).and_then(|worst| worst.level.exact());
-    let likely = match level {
+    match worst {
         // For buckets the share is a mixture, which differs from the level of the batches.
-        Some(level) if worst.is_none() => chance(&level),
-        _ => percent(found.confidence),
-    };
+        Some(worst) => linking_worst(target.subject(), found, None, worst),
+        None => {
+            let level = share(target.sample).and_then(|worst| worst.level.exact());
+            let own = |group: crate::measure::Group<'_>| Fraction::new(group.max().into(), group.size.into());
+            linking_worst(target.subject(), found, level, worst_groups(target.sample, target.ids, own))
+        }
+    }
+}
+
+/// The same, given the level exactly and the worst groups.
+pub(crate) fn linking_worst(
+    subject: Subject<'_>,
+    found: Option<&Linking>,
+    level: Option<BigRational>,
+    worst: Vec<WorstGroup>,
+) -> Finding {
+    let Some(found) = found else { return Finding::not_run("linking", NOTHING_SENSITIVE) };
+    let likely = level.map_or_else(|| percent(found.confidence), |level| chance(&level));
     let sentence = format!(
         "An attacker who finds a person's {} and bets on its most frequent `{}` is right in at most {likely} of cases; {} open \
          to a bet this good.",
-        target.group_word,
-        target.sensitive,
+        subject.group_word,
+        subject.sensitive,
         counted(found.rows, "row is", "rows are"),
     );
     // Twice the l that the release reaches, promised or not.
     let l = ((1.0 / found.confidence + 1e-9).floor().max(2.0) as u64).saturating_mul(2);
     let prevention = format!("a larger l; l={l} keeps every such bet at {} or less.", percent(1.0 / l as f64));
-    let own = |group: crate::measure::Group<'_>| Fraction::new(group.max().into(), group.size.into());
-    let worst = worst.unwrap_or_else(|| worst_groups(target.sample, target.ids, own));
     Finding::new("linking", sentence, prevention).with_groups(worst)
 }
 
@@ -42,19 +54,19 @@ pub(crate) fn nothing_sensitive() -> Vec<Finding> {
 }
 
 /// Learning how sensitive a value is from groups whose values all lie in one category.
-pub(crate) fn similarity(target: &AttackTarget<'_>, found: Option<&Similarity>, worst: Vec<WorstGroup>) -> Finding {
+pub(crate) fn similarity(subject: Subject<'_>, found: Option<&Similarity>, worst: Vec<WorstGroup>) -> Finding {
     let Some(found) = found else {
         let reason = "Not run: the manifest has no categories of sensitive values.";
         return Finding::not_run("similarity", reason);
     };
     let sentence = match found.by_category.iter().find(|of| of.rows > 0) {
-        None => format!("No {} has sensitive values of one category only.", target.group_word),
+        None => format!("No {} has sensitive values of one category only.", subject.group_word),
         Some(first) => format!(
             "For {} in {}, the category of `{}` is known, because no other occurs there; the most sensitive such \
              category, {{{}}}, has {} of them.",
             counted(found.rows, "row", "rows"),
             counted(found.groups, "group", "groups"),
-            target.sensitive,
+            subject.sensitive,
             first.values.join(", "),
             count(first.rows),
         ),

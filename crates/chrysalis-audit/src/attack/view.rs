@@ -6,6 +6,21 @@ use chrysalis_table::{Domain, Watch};
 use super::shown::ShownAttribute;
 use crate::measure::GroupCounts;
 
+/// Whose values are attacked, in words.
+#[derive(Clone, Copy)]
+pub(crate) struct Subject<'a> {
+    /// The sensitive attribute.
+    pub(crate) sensitive: &'a str,
+    /// What a group is called.
+    pub(crate) group_word: &'a str,
+}
+
+impl<'a> AttackTarget<'a> {
+    pub(crate) fn subject(&self) -> Subject<'a> {
+        Subject { sensitive: self.sensitive, group_word: self.group_word }
+    }
+}
+
 /// Groups with their sensitive values: what is needed to attack people whose group is known.
 #[derive(Clone, Copy)]
 pub(crate) struct AttackTarget<'a> {

@@ -20,14 +20,15 @@ mod suppressed;
 pub(crate) mod tests;
 
 use chrysalis_release::{Attribute, Release, Scope};
-use chrysalis_table::{Domain, Table, Watch};
+use chrysalis_table::{Column, Domain, Table, Watch};
 
 use crate::attack::{self, AttackTarget, AttackerView, Beyond, KnownPeople, extremes, nothing_sensitive};
 use crate::columns::group_ids;
 use crate::disclosure::{self, SeenRows};
 use crate::findings::in_turn;
 use crate::measure::GroupCounts;
-use crate::promise::{JudgedGroups, judge};
+use crate::parts::{Extent, GroupsSeen, Looked};
+use crate::promise::{JudgedGroups, Measured, measure_all};
 use crate::sensitive::{linking, sensitive_values, similarity};
 use crate::source::relevant;
 use crate::{Attacks, AuditError, AuditReport, Bystander, Check, Disclosure, Groups, Reading, form};
@@ -46,24 +47,35 @@ pub(crate) fn audit(
     microdata: Option<&Table>,
     watch: &dyn Watch,
 ) -> Result<AuditReport, AuditError> {
+    Ok(look(release, microdata, Extent::All, watch)?.report)
+}
+
+/// The same, also for one part of a release. What labels stand for is then left out: the whole release shows it.
+pub(crate) fn look(
+    release: &Release,
+    microdata: Option<&Table>,
+    extent: Extent<'_>,
+    watch: &dyn Watch,
+) -> Result<Looked, AuditError> {
     let published = BoxTable::open(release)?;
     let groups = Groups { of_row: published.group.codes().iter().collect(), n_groups: published.group.domain().len() };
     let ids = group_ids(published.group);
     let sizes = groups.sizes();
-    let sample =
-        published.sensitive.map(|(_, column)| GroupCounts::new(&groups, column.codes(), column.domain().len()));
+    let count = |column: &Column| extent.of(GroupCounts::new(&groups, column.codes(), column.domain().len()));
+    let sample = published.sensitive.map(|(_, column)| count(column));
     let sensitive = published.sensitive.zip(sample.as_ref());
     let sensitive = sensitive.map(|((attribute, column), sample)| (attribute, column.domain().as_ref(), sample));
     let whole = sensitive.map(|(attribute, domain, sample)| (attribute, domain, sample.whole()));
-    let looks: [&dyn Fn() -> Check; 6] = [
+    let looks: [&dyn Fn() -> Check; 3] = [
         &|| structure::tables(release, &published),
         &|| structure::groups(&published, &groups, &sizes, watch),
         &|| contents::ranges(std::slice::from_ref(&published), watch),
-        &|| contents::labels(std::slice::from_ref(&published)),
-        &|| sensitive_values(whole),
-        &|| structure::row_order(&published, watch),
     ];
     let mut checks = in_turn(&looks, watch);
+    if !extent.is_part() {
+        checks.extend(in_turn(&[&|| contents::labels(std::slice::from_ref(&published))], watch));
+    }
+    checks.extend(in_turn(&[&|| sensitive_values(whole), &|| structure::row_order(&published, watch)], watch));
     checks.extend(suppressed::check(&published, &groups, &sizes));
     if let Some(microdata) = microdata {
         checks.push(faithful::check(&published, microdata, watch)?);
@@ -73,20 +85,27 @@ pub(crate) fn audit(
         Scope::Group => Some(&evidence[..]),
         Scope::Batch | Scope::Bucket | Scope::User => None,
     };
-    let mut attacks = attacks(&published, (&groups, &ids), sensitive, microdata, watch)?;
+    let (mut attacks, groups_seen) = attacks(&published, (&groups, &ids), sensitive, (microdata, extent), watch)?;
     let seen = sample.as_ref().map(|values| SeenRows { groups: &groups, values, sure: &[] });
     let disclosure = disclosed(&published, seen.as_slice(), &mut attacks, watch)?;
-    Ok(AuditReport {
+    let principles = measure_all(&release.manifest, of_groups, watch)?;
+    let report = AuditReport {
         columns: Vec::new(),
         reading: Reading::of(&release.manifest),
-        principles: judge(&release.manifest, of_groups, watch)?,
+        principles: principles.iter().cloned().map(Measured::result).collect(),
         checks,
         attacks,
         disclosure,
         utility: None,
         rows: published.table.rows() as u64,
         groups: sizes.iter().filter(|&&size| size > 0).count() as u64,
-    })
+    };
+    Ok(Looked { report, principles, seen: groups_seen })
+}
+
+/// Whether the labels of a release stand for values of their domains, and nothing else.
+pub(crate) fn labels(release: &Release) -> Result<Check, AuditError> {
+    Ok(contents::labels(&[BoxTable::open(release)?]))
 }
 
 /// The groups that people may be in: the ids of groups, and for every row of the microdata asked for, numbers of groups
@@ -160,9 +179,9 @@ fn attacks(
     published: &BoxTable<'_>,
     (groups, ids): (&Groups, &[Option<i64>]),
     sensitive: Option<(&Attribute, &Domain, &GroupCounts)>,
-    microdata: Option<&Table>,
+    (microdata, extent): (Option<&Table>, Extent<'_>),
     watch: &dyn Watch,
-) -> Result<Attacks, AuditError> {
+) -> Result<(Attacks, GroupsSeen), AuditError> {
     watch.pause();
     let sets = published.label_sets();
     let quasi: Vec<&cells::Cells<'_>> = published.quasi.iter().collect();
@@ -178,7 +197,7 @@ fn attacks(
         let (extremes, finding) = extremes(None, placed);
         attacks.extremes = extremes;
         attacks.findings.push(finding);
-        return Ok(attacks);
+        return Ok((attacks, GroupsSeen::default()));
     };
     let target = AttackTarget {
         sample,
@@ -197,10 +216,10 @@ fn attacks(
         attack::linking(&target, attacks.linking.as_ref(), None),
         row,
         there,
-        attack::similarity(&target, similarity.as_ref(), attack::similar_groups(sample, ids, &similar)),
+        attack::similarity(target.subject(), similarity.as_ref(), attack::similar_groups(sample, ids, &similar)),
     ];
     attacks.similarity = similarity;
-    let replay = replay::setting(published, groups, people.as_ref(), watch);
+    let replay = replay::setting(published, (groups, sample.whole()), people.as_ref(), watch);
     let locate = |rows: &[usize]| match &people {
         Some(people) => {
             locate::weighed(&Places::new(published.quasi.iter(), &sets, groups, people), rows, sample, watch)
@@ -208,9 +227,12 @@ fn attacks(
         None => Vec::new(),
     };
     let known = people.as_ref().map(|microdata| KnownPeople { microdata, locate: &locate, is_exact: false });
-    let view =
-        AttackerView { target, of_row: &groups.of_row, quasi: published.shown(|_| true, &sets, watch), is_joint: true };
+    let is_part = extent.is_part();
+    // What is shown of quasi attributes matters only to attacks that are not run on parts.
+    let quasi = published.shown(|_| !is_part, &sets, watch);
+    let view = AttackerView { target, of_row: &groups.of_row, quasi, is_joint: true };
     let draws = form::judge(published.manifest.method).draws(&published.manifest.partitioner);
-    attack::run(&view, known.as_ref(), &replay, Beyond { draws, found_again: None, placed }, &mut attacks);
-    Ok(attacks)
+    attack::run(&view, known.as_ref(), &replay, Beyond { draws, found_again: None, placed, is_part }, &mut attacks);
+    let seen = if is_part { GroupsSeen::of(&target, &attacks) } else { GroupsSeen::default() };
+    Ok((attacks, seen))
 }

@@ -12,10 +12,10 @@ use crate::attack::{ReplayOfCuts, Setting};
 use crate::counting::Counting;
 use crate::form::judge;
 
-/// The replay of a generalized release, or why there is none.
+/// The replay of a generalized release, or why there is none. `whole` says how often every sensitive value occurs.
 pub(super) fn setting<'a>(
     published: &BoxTable<'_>,
-    groups: &Groups,
+    (groups, whole): (&Groups, &[u64]),
     microdata: Option<&'a Table>,
     watch: &dyn Watch,
 ) -> ReplayOfCuts<'a> {
@@ -30,7 +30,7 @@ pub(super) fn setting<'a>(
     }
     // The replay counts only exactly equal values as one.
     let is_plain = published.sensitive.is_none_or(|(attribute, column)| {
-        let counting = Counting::new(manifest, attribute, column.domain(), &column.histogram());
+        let counting = Counting::new(manifest, attribute, column.domain(), whole);
         counting.is_ok_and(|counting| counting.is_plain())
     });
     if !is_plain {

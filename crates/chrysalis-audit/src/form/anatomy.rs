@@ -5,6 +5,7 @@ use chrysalis_table::{Table, Watch};
 
 use super::Judge;
 use crate::intersection::{self, JoinedReleases, JoinedView};
+use crate::parts::{Extent, Looked};
 use crate::{AuditError, AuditReport, attack, values};
 
 pub(super) struct AnatomyJudge;
@@ -17,6 +18,10 @@ impl Judge for AnatomyJudge {
         watch: &dyn Watch,
     ) -> Result<AuditReport, AuditError> {
         values::audit(release, microdata, watch)
+    }
+
+    fn audit_part(&self, release: &Release, extent: Extent<'_>, watch: &dyn Watch) -> Result<Looked, AuditError> {
+        values::audit_part(release, extent, watch)
     }
 
     fn views<'a>(

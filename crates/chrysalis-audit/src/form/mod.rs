@@ -19,6 +19,7 @@ use chrysalis_table::{Table, Watch};
 
 use crate::attack::Draws;
 use crate::intersection::{JoinedReleases, JoinedView};
+use crate::parts::{Extent, Looked};
 use crate::{AuditError, AuditReport};
 
 /// Judges the releases of one form.
@@ -26,6 +27,12 @@ pub(crate) trait Judge: Sync {
     /// Judges a release.
     fn audit(&self, release: &Release, microdata: Option<&Table>, watch: &dyn Watch)
     -> Result<AuditReport, AuditError>;
+
+    /// Judges one part of a release, whose groups are all in it.
+    fn audit_part(&self, release: &Release, _: Extent<'_>, _: &dyn Watch) -> Result<Looked, AuditError> {
+        let problem = format!("releases by method `{}` are not divided by groups", release.manifest.method);
+        Err(AuditError::InOnePiece { problem })
+    }
 
     /// A release as seen by an attacker who has others too: one view per table or user.
     fn views<'a>(

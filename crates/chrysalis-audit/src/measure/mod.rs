@@ -36,6 +36,8 @@ pub struct GroupCounts {
     values: Vec<(Code, u32)>,
     sizes: Vec<u64>,
     whole: Vec<u64>,
+    /// Rows of the whole table, where these are not all groups of it.
+    rows_of_whole: Option<u64>,
 }
 
 /// The sensitive values of one group: every code that occurs with its count, ascending by code.
@@ -98,7 +100,7 @@ impl GroupCounts {
                 *end += 1;
             }
         }
-        GroupCounts { starts, ends, values, sizes, whole }
+        GroupCounts { starts, ends, values, sizes, whole, rows_of_whole: None }
     }
 
     /// The same from existing counts, as (group, code, count). Together they must stay below 2³².
@@ -120,7 +122,7 @@ impl GroupCounts {
             whole[code as usize] += u64::from(count);
         }
         let values = lines.into_iter().map(|(_, code, count)| (code, count)).collect();
-        GroupCounts { starts, ends, values, sizes, whole }
+        GroupCounts { starts, ends, values, sizes, whole, rows_of_whole: None }
     }
 
     /// The same values out of other sizes: of persons, who may have several values each.
@@ -128,9 +130,15 @@ impl GroupCounts {
         GroupCounts { sizes, ..self }
     }
 
+    /// The same groups, as some of those of a larger table: how often each code occurs there. Together it stays below 2³².
+    pub(crate) fn within(self, whole: Vec<u64>) -> GroupCounts {
+        let rows_of_whole = Some(whole.iter().sum());
+        GroupCounts { whole, rows_of_whole, ..self }
+    }
+
     /// Rows of the whole table.
     pub fn rows(&self) -> u64 {
-        self.sizes.iter().sum()
+        self.rows_of_whole.unwrap_or_else(|| self.sizes.iter().sum())
     }
 
     /// How often each code occurs in the whole table.

@@ -12,18 +12,18 @@ use crate::attack::{
 };
 use crate::form::judge;
 use crate::measure::GroupCounts;
+use crate::parts::{Extent, GroupsSeen};
 use crate::sensitive::{linking, similarity};
 use crate::{Attacks, AuditError, Finding, Groups, Presence, RowLinking};
 
 /// `columns` holds every quasi column by group where they were permuted.
 pub(super) fn grouped(
     tables: &ValueTables<'_>,
-    tally: &Tally,
-    columns: &[GroupCounts],
+    (tally, columns): (&Tally, &[GroupCounts]),
     (row_linking, presence): (Option<RowLinking>, Option<Presence>),
-    microdata: Option<&Table>,
+    (microdata, extent): (Option<&Table>, Extent<'_>),
     watch: &dyn Watch,
-) -> Result<Attacks, AuditError> {
+) -> Result<(Attacks, GroupsSeen), AuditError> {
     let rows = tables.table.rows() as u64;
     let there = attack::presence(presence.as_ref(), row_linking.as_ref(), rows);
     let row = attack::row_linking(row_linking.as_ref(), rows, likeliest(columns, tally));
@@ -32,7 +32,7 @@ pub(super) fn grouped(
         attacks.findings = nothing_sensitive();
         attacks.findings.splice(1..1, [row, there]);
         attacks.findings.push(extremes(None, EndPlacement::NoRanges).1);
-        return Ok(attacks);
+        return Ok((attacks, GroupsSeen::default()));
     };
     let ids = &tally.ids;
     let target = AttackTarget {
@@ -51,7 +51,7 @@ pub(super) fn grouped(
         attack::linking(&target, attacks.linking.as_ref(), None),
         row,
         there,
-        attack::similarity(&target, similarity.as_ref(), attack::similar_groups(sample, ids, &similar)),
+        attack::similarity(target.subject(), similarity.as_ref(), attack::similar_groups(sample, ids, &similar)),
     ];
     attacks.similarity = similarity;
     let is_exact = !tables.is_permuted();
@@ -65,13 +65,16 @@ pub(super) fn grouped(
         watch.pause();
         ShownAttribute::exact(column)
     };
-    let quasi = tables.quasi.iter().map(|(_, column)| shown(column)).collect();
+    let is_part = extent.is_part();
+    // What is shown of quasi attributes matters only to attacks that are not run on parts.
+    let quasi = tables.quasi.iter().filter(|_| !is_part).map(|(_, column)| shown(column)).collect();
     let view = AttackerView { target, of_row: &tally.groups.of_row, quasi, is_joint: is_exact };
     let draws = judge(tables.manifest.method).draws(&tables.manifest.partitioner);
-    let found_again = is_exact.then(|| unique_rows(tables, tally, watch));
-    let beyond = Beyond { draws, found_again, placed: EndPlacement::NoRanges };
+    let found_again = (is_exact && !is_part).then(|| unique_rows(tables, tally, watch));
+    let beyond = Beyond { draws, found_again, placed: EndPlacement::NoRanges, is_part };
     attack::run(&view, known.as_ref(), &ReplayOfCuts::none(tables.manifest), beyond, &mut attacks);
-    Ok(attacks)
+    let seen = if is_part { GroupsSeen::of(&target, &attacks) } else { GroupsSeen::default() };
+    Ok((attacks, seen))
 }
 
 /// How many rows of every group have quasi values that no other row of the table has: these people are found in every

@@ -26,7 +26,8 @@ use crate::attack::Places;
 use crate::disclosure::{self, SeenRows};
 use crate::findings::in_turn;
 use crate::measure::GroupCounts;
-use crate::promise::{JudgedGroups, judge};
+use crate::parts::{Extent, Looked};
+use crate::promise::{JudgedGroups, Measured, judge, measure_all};
 use crate::sensitive::sensitive_values;
 use crate::source::relevant;
 use crate::{AuditError, AuditReport, Bystander, Check, Presence, Reading, RowLinking, Utility, shape};
@@ -103,19 +104,28 @@ pub(crate) fn audit(
     let tables = ValueTables::open(release)?;
     let microdata = microdata.map(|table| relevant(tables.manifest, table)).transpose()?;
     match tables.group {
-        Some(group) => grouped(release, &tables, group, microdata, watch),
+        Some(group) => Ok(grouped(release, (&tables, group), microdata, Extent::All, watch)?.report),
         None => ungrouped(release, &tables, microdata, watch),
     }
 }
 
+/// Judges one part of a release with groups.
+pub(crate) fn audit_part(release: &Release, extent: Extent<'_>, watch: &dyn Watch) -> Result<Looked, AuditError> {
+    let tables = ValueTables::open(release)?;
+    let group = tables.group.ok_or(AuditError::NoSensitive { method: tables.manifest.method })?;
+    grouped(release, (&tables, group), None, extent, watch)
+}
+
 fn grouped(
     release: &Release,
-    tables: &ValueTables<'_>,
-    group: &Column,
+    (tables, group): (&ValueTables<'_>, &Column),
     microdata: Option<(Table, usize)>,
+    extent: Extent<'_>,
     watch: &dyn Watch,
-) -> Result<AuditReport, AuditError> {
-    let tally = Tally::new(tables, group)?;
+) -> Result<Looked, AuditError> {
+    let mut tally = Tally::new(tables, group)?;
+    tally.sample = tally.sample.map(|sample| extent.of(sample));
+    let tally = tally;
     let sensitive = tables.sensitive.zip(tally.sample.as_ref());
     let sensitive = sensitive.map(|((attribute, column), sample)| (attribute, column.domain().as_ref(), sample));
     let mut checks = in_turn(&[&|| shape_check(release, tables), &|| tally::groups(tables, &tally)], watch);
@@ -136,7 +146,7 @@ fn grouped(
         Scope::Group => Some(&evidence[..]),
         Scope::Batch | Scope::Bucket | Scope::User => None,
     };
-    let mut attacks = attacks::grouped(tables, &tally, &columns, linked, table, watch)?;
+    let (mut attacks, groups_seen) = attacks::grouped(tables, (&tally, &columns), linked, (table, extent), watch)?;
     let rows = tables.table.rows() as u64;
     let judged = tables.sensitive.zip(tally.sample.as_ref()).map(|((attribute, column), values)| {
         let seen = [SeenRows { groups: &tally.groups, values, sure: &[] }];
@@ -146,17 +156,19 @@ fn grouped(
     let (disclosure, bystander) = judged.transpose()?.unzip();
     attacks.bystander = bystander.flatten();
     attacks.findings.push(Bystander::finding(attacks.bystander.as_ref(), rows));
-    Ok(AuditReport {
+    let principles = measure_all(tables.manifest, of_groups, watch)?;
+    let report = AuditReport {
         columns: Vec::new(),
         reading: Reading::of(tables.manifest),
-        principles: judge(tables.manifest, of_groups, watch)?,
+        principles: principles.iter().cloned().map(Measured::result).collect(),
         checks,
         attacks,
         disclosure,
         utility,
         rows: tables.table.rows() as u64,
         groups: tally.sizes.iter().filter(|&&size| size > 0).count() as u64,
-    })
+    };
+    Ok(Looked { report, principles, seen: groups_seen })
 }
 
 /// Which row is whose, who is in the data, and the reconstruction error.

@@ -452,7 +452,8 @@ pub(crate) struct AuditArgs {
     pub(crate) sql: Option<Dialect>,
     #[command(flatten)]
     pub(crate) source: MicrodataArgs,
-    /// How much memory reading a release may take; one that declares more is refused [default: 2GB].
+    /// How much memory reading a release may take. One that declares more is audited part by part if it was published
+    /// cell by cell, and refused otherwise [default: 2GB].
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub(crate) memory: Option<Memory>,
 }

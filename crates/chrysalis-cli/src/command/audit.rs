@@ -2,7 +2,7 @@ use std::process::ExitCode;
 
 use chrysalis::report::AuditOutcome;
 use chrysalis::words::{count, counted, number, share_of};
-use chrysalis::{Evidence, KnownLedger, Manifest, Recipe, Release, Table, Watch, audit, files};
+use chrysalis::{Counted, Evidence, Knob, KnownLedger, Manifest, Recipe, Release, Table, ToAudit, Watch, files};
 use chrysalis_audit::{AuditReport, Finding, PrincipleResult, WorstGroup};
 
 use super::{audit_certificate, audit_sql, microdata, read_microdata, read_whole};
@@ -17,13 +17,22 @@ pub(crate) fn run(args: &AuditArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     }
     let phases = Phases::new(cli);
     audit_certificate::check(args)?;
-    let release = read_whole(&args.release, args.memory, &phases)?;
+    phases.phase("read", None, Counted::Rows);
+    let release = ToAudit::open(&args.release, args.memory.unwrap_or_default())?;
+    release.check_evidence(&[
+        (Knob::Microdata, args.microdata.is_some()),
+        (Knob::With, !args.others.is_empty()),
+        (Knob::PopulationTable, args.population_table.is_some()),
+        (Knob::WithMicrodata, !args.with_microdata.is_empty()),
+        (Knob::Series, args.series.is_some()),
+    ])?;
     let others: Vec<Release> =
         args.others.iter().map(|folder| read_whole(folder, args.memory, &phases)).collect::<Result<_, Failure>>()?;
     // Releases of a series have a table each.
-    let is_of_series = release.manifest.series.is_some();
+    let manifest = release.manifest();
+    let is_of_series = manifest.series.is_some();
     let same = others.iter().filter(|_| !is_of_series);
-    let manifests: Vec<&Manifest> = std::iter::once(&release).chain(same).map(|release| &release.manifest).collect();
+    let manifests: Vec<&Manifest> = std::iter::once(manifest).chain(same.map(|other| &other.manifest)).collect();
     let (microdata, asked, person) = match &args.microdata {
         Some(file) if file.ends_with(".toml") => {
             let (table, recipe, person) = read_asked(file, args, &manifests, &phases)?;
@@ -39,7 +48,7 @@ pub(crate) fn run(args: &AuditArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     };
     let population = match &args.population_table {
         Some(file) => {
-            Some(files::read_population(&file.display().to_string(), &args.source.draft(), &release.manifest, &phases)?)
+            Some(files::read_population(&file.display().to_string(), &args.source.draft(), manifest, &phases)?)
         }
         None => None,
     };
@@ -67,12 +76,12 @@ pub(crate) fn run(args: &AuditArgs, cli: &Cli) -> Result<ExitCode, Failure> {
         asked: asked.as_ref(),
         replay: args.replay.map(usize::from),
     };
-    let outcome = audit(&release, with, &phases)?;
+    let outcome = release.audit(with, &phases)?;
     phases.finish();
     if outcome.reproducible {
         phases.note("this release was made with a fixed seed: anybody who knows it can undo the randomness");
     }
-    audit_certificate::write(args, &release, &outcome, &with)?;
+    audit_certificate::write(args, manifest, &outcome, &with)?;
     report(&outcome, args.microdata.is_some(), person.is_some())?.print(cli.output)?;
     Ok(ExitCode::from(if outcome.ok() { DONE } else { AUDIT_FAILED }))
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use chrysalis::certificate::Certificate;
 use chrysalis::report::AuditOutcome;
 use chrysalis::store::write_file;
-use chrysalis::{Evidence, Release};
+use chrysalis::{Evidence, Manifest};
 use chrysalis_lab::certificate;
 
 use super::place;
@@ -31,7 +31,7 @@ pub(super) fn check(args: &AuditArgs) -> Result<(), Failure> {
 /// Writes the certificate, if one was asked for: whole or not at all.
 pub(super) fn write(
     args: &AuditArgs,
-    release: &Release,
+    manifest: &Manifest,
     outcome: &AuditOutcome,
     with: &Evidence<'_>,
 ) -> Result<(), Failure> {
@@ -39,6 +39,6 @@ pub(super) fn write(
     let folder = fs::canonicalize(&args.release).unwrap_or_else(|_| args.release.clone());
     let name =
         folder.file_name().map_or_else(|| folder.display().to_string(), |name| name.to_string_lossy().into_owned());
-    let page = certificate::page(&Certificate::of(name, release, outcome, with)?);
+    let page = certificate::page(&Certificate::of_manifest(name, manifest, outcome, with)?);
     Ok(write_file(path, page.as_bytes(), args.force)?)
 }

@@ -46,11 +46,34 @@ enum Seen {
 
 /// Examines the bytes of a release that was read from a folder: its manifest, and the files of all its tables.
 pub fn look_at_files(folder: &Path, release: &Release, progress: Progress<'_>) -> Result<FilesReport, StoreError> {
-    let mut report =
-        FilesReport { findings: manifest(folder, &release.manifest)?.into_iter().collect(), ..FilesReport::default() };
     let all: Vec<(&TableEntry, &Table)> = release.manifest.tables.iter().zip(&release.tables).collect();
     let looks: Vec<Result<Vec<Seen>, StoreError>> =
         all.par_iter().map(|(entry, table)| files_of(folder, entry, table, &release.manifest, progress)).collect();
+    told(manifest(folder, &release.manifest)?, looks)
+}
+
+/// The same for one part of every table, where tables are in parts; `whole` is the manifest of the release. With the first
+/// part, its text is examined, and all tables that have no parts.
+pub fn look_at_part(
+    folder: &Path,
+    whole: &Manifest,
+    part: usize,
+    tables: &[Table],
+    progress: Progress<'_>,
+) -> Result<FilesReport, StoreError> {
+    let all: Vec<(&TableEntry, &Table)> = whole.tables.iter().zip(tables).collect();
+    let look = |(entry, table): &(&TableEntry, &Table)| match entry.parts.len() {
+        1 if part > 0 => Ok(Vec::new()),
+        1 => files_of(folder, entry, table, whole, progress),
+        _ => file_of(folder, entry, part, table, whole, progress),
+    };
+    let looks: Vec<Result<Vec<Seen>, StoreError>> = all.par_iter().map(look).collect();
+    let text = if part == 0 { manifest(folder, whole)? } else { None };
+    told(text, looks)
+}
+
+fn told(manifest: Option<String>, looks: Vec<Result<Vec<Seen>, StoreError>>) -> Result<FilesReport, StoreError> {
+    let mut report = FilesReport { findings: manifest.into_iter().collect(), ..FilesReport::default() };
     for seen in looks {
         for seen in seen? {
             match seen {
@@ -61,6 +84,15 @@ pub fn look_at_files(folder: &Path, release: &Release, progress: Progress<'_>) -
         }
     }
     Ok(report)
+}
+
+impl FilesReport {
+    /// What was seen of other files of the same release, too.
+    pub fn add(&mut self, more: FilesReport) {
+        self.written_again += more.written_again;
+        self.looked_at += more.looked_at;
+        self.findings.extend(more.findings);
+    }
 }
 
 /// What is wrong with the text of the manifest.
@@ -84,25 +116,40 @@ fn files_of(
     manifest: &Manifest,
     progress: Progress<'_>,
 ) -> Result<Vec<Seen>, StoreError> {
+    if entry.parts.len() == 1 {
+        return file_of(folder, entry, 0, table, manifest, progress);
+    }
     let mut start = 0;
     let mut seen = Vec::new();
     for (at, part) in entry.parts.iter().enumerate() {
-        let path = folder.join(&part.file);
-        let io_error = |source| StoreError::Io { action: "read", path: path.clone(), source };
-        let format = format_of(&path).map_err(io_error)?;
-        let number = (entry.parts.len() > 1).then_some(at + 1);
-        if part.file != format.file_of(&entry.name, number) {
-            let sentence = format!("the writer would not call a file of `{}` `{}`", entry.name, shown(&part.file));
-            seen.push(Seen::Differs(sentence));
-        }
         let end = table.rows().min(start + usize::try_from(part.rows).unwrap_or(usize::MAX));
-        let look = |table: &Table| file(&path, part, table, format, manifest, progress).map_err(io_error);
-        seen.push(match number {
-            None => look(table)?,
-            Some(_) => look(&table.gather(&(start as u32..end as u32).collect::<Vec<_>>()))?,
-        });
+        let rows = table.gather(&(start as u32..end as u32).collect::<Vec<_>>());
+        seen.extend(file_of(folder, entry, at, &rows, manifest, progress)?);
         start = end;
     }
+    Ok(seen)
+}
+
+/// One file of a table, which has these rows.
+fn file_of(
+    folder: &Path,
+    entry: &TableEntry,
+    at: usize,
+    rows: &Table,
+    manifest: &Manifest,
+    progress: Progress<'_>,
+) -> Result<Vec<Seen>, StoreError> {
+    let Some(part) = entry.parts.get(at) else { return Ok(Vec::new()) };
+    let path = folder.join(&part.file);
+    let io_error = |source| StoreError::Io { action: "read", path: path.clone(), source };
+    let format = format_of(&path).map_err(io_error)?;
+    let number = (entry.parts.len() > 1).then_some(at + 1);
+    let mut seen = Vec::new();
+    if part.file != format.file_of(&entry.name, number) {
+        let sentence = format!("the writer would not call a file of `{}` `{}`", entry.name, shown(&part.file));
+        seen.push(Seen::Differs(sentence));
+    }
+    seen.push(file(&path, part, rows, format, manifest, progress).map_err(io_error)?);
     Ok(seen)
 }
 

@@ -16,9 +16,12 @@ const LISTED: usize = 5;
 /// LEAK: files beside the tables are published with them, so the folder must contain nothing that the manifest does not
 /// name. Whatever a file contains beside its table is published as well, so its bytes must follow from the table.
 pub(super) fn check(folder: &Path, release: &Release, progress: Progress<'_>) -> Result<Check, Error> {
-    let manifest = &release.manifest;
+    seen(folder, &release.manifest, look_at_files(folder, release, progress)?)
+}
+
+/// The same, once all files were looked at.
+pub(super) fn seen(folder: &Path, manifest: &Manifest, seen: FilesReport) -> Result<Check, Error> {
     let strays = stray_files(folder, manifest)?;
-    let seen = look_at_files(folder, release, progress)?;
     let tables = counted(manifest.tables.len() as u64, "table");
     let fine = format!("{tables}, named by the manifest, and nothing else; {}", told(&seen, manifest));
     let stray = (!strays.is_empty()).then(|| sentence(&strays));

@@ -3,11 +3,13 @@
 
 mod files;
 mod months;
+mod parts;
 mod roles;
 mod sql;
 
 use std::path::Path;
 
+use chrysalis_audit::AuditReport;
 use chrysalis_release::{Attribute, Manifest, Release, RoleName};
 use chrysalis_table::{Counted, Stopped, Table, Watch};
 
@@ -16,6 +18,7 @@ use crate::report::AuditOutcome;
 use crate::{Error, Recipe, population, replay};
 
 pub use months::KnownLedger;
+pub use parts::ToAudit;
 pub use sql::{SqlAudit, audit_as_sql};
 
 /// What a release is checked against, beyond its own tables.
@@ -95,16 +98,19 @@ pub fn audit(release: &Release, with: Evidence<'_>, watch: &dyn Watch) -> Result
                 report.attacks.intersection.push(intersection);
             }
         }
-        let manifest = &release.manifest;
-        let (method, partitioner, reproducible) =
-            (manifest.method, manifest.partitioner.clone(), manifest.reproducible);
-        let accepted = manifest.accepted.iter().map(ToString::to_string).collect();
-        let kept = manifest.with_role(RoleName::Other).map(|attribute| attribute.name.clone()).collect();
-        let steps = |it: &Attribute| Some((it.name.clone(), it.prepared.clone()?));
-        let prepared = manifest.attributes.iter().filter_map(steps).collect();
-        let persons = manifest.persons;
-        Ok(AuditOutcome { report, method, partitioner, reproducible, accepted, kept, prepared, persons })
+        Ok(outcome(report, &release.manifest))
     })?
+}
+
+/// What was found, and about which release.
+fn outcome(report: AuditReport, manifest: &Manifest) -> AuditOutcome {
+    let (method, partitioner, reproducible) = (manifest.method, manifest.partitioner.clone(), manifest.reproducible);
+    let accepted = manifest.accepted.iter().map(ToString::to_string).collect();
+    let kept = manifest.with_role(RoleName::Other).map(|attribute| attribute.name.clone()).collect();
+    let steps = |it: &Attribute| Some((it.name.clone(), it.prepared.clone()?));
+    let prepared = manifest.attributes.iter().filter_map(steps).collect();
+    let persons = manifest.persons;
+    AuditOutcome { report, method, partitioner, reproducible, accepted, kept, prepared, persons }
 }
 
 /// The attack with other releases, once for every sensitive column that a release has.

@@ -98,7 +98,16 @@ impl Certificate {
         outcome: &AuditOutcome,
         with: &Evidence<'_>,
     ) -> Result<Certificate, Error> {
-        let manifest = &release.manifest;
+        Certificate::of_manifest(name, &release.manifest, outcome, with)
+    }
+
+    /// The same for a release that is not in memory.
+    pub fn of_manifest(
+        name: impl Into<String>,
+        manifest: &Manifest,
+        outcome: &AuditOutcome,
+        with: &Evidence<'_>,
+    ) -> Result<Certificate, Error> {
         let verdict = verdict(outcome);
         Ok(Certificate {
             name: name.into(),

@@ -9,7 +9,7 @@ mod tests;
 use chrysalis_table::{Table, Watch};
 use rayon::prelude::*;
 
-pub(crate) use self::margins::Margins;
+pub(crate) use self::margins::{Margin, Margins};
 use self::pairing::Pairing;
 use self::people::Insiders;
 pub(crate) use self::people::Locate;

@@ -56,7 +56,7 @@ pub(super) fn attacks(
         attack::linking(&of_buckets, linking.as_ref(), worst),
         row,
         there,
-        attack::similarity(&target, similarity.as_ref(), attack::similar_groups(sample, ids, &similar)),
+        attack::similarity(target.subject(), similarity.as_ref(), attack::similar_groups(sample, ids, &similar)),
     ];
     let mut attacks = Attacks { linking, row_linking, presence, similarity, findings, ..Attacks::default() };
     let people = microdata.map(|table| relevant(angel.manifest, table)).transpose()?.map(|(table, _)| table);
@@ -74,7 +74,7 @@ pub(super) fn attacks(
     let ranges = Ranges::new((main.quasi.iter().collect(), &sets), (in_buckets, &no_ids), angel.manifest.suppressed);
     let placed = ends::placed(&ranges, people.as_ref(), watch);
     let draws = judge(angel.manifest.method).draws(&angel.manifest.partitioner);
-    let beyond = Beyond { draws, found_again: None, placed };
+    let beyond = Beyond { draws, found_again: None, placed, is_part: false };
     attack::run(&view, known.as_ref(), &ReplayOfCuts::none(angel.manifest), beyond, &mut attacks);
     Ok(attacks)
 }

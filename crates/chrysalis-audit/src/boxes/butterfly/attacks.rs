@@ -119,7 +119,7 @@ fn of_user(
         attack::linking(&target, attacks.linking.as_ref(), None),
         row,
         there,
-        attack::similarity(&target, similarity.as_ref(), attack::similar_groups(sample, &no_ids, &similar)),
+        attack::similarity(target.subject(), similarity.as_ref(), attack::similar_groups(sample, &no_ids, &similar)),
     ];
     attacks.similarity = similarity;
     let locate = |rows: &[usize]| match people {
@@ -130,7 +130,7 @@ fn of_user(
     let quasi = published.shown(is_known, &sets, watch);
     let view = AttackerView { target, of_row: &user.classes.of_row, quasi, is_joint: true };
     let draws = judge(published.manifest.method).draws(&published.manifest.partitioner);
-    let beyond = Beyond { draws, found_again: None, placed };
+    let beyond = Beyond { draws, found_again: None, placed, is_part: false };
     attack::run(&view, known.as_ref(), &ReplayOfCuts::none(published.manifest), beyond, &mut attacks);
     Ok(attacks)
 }

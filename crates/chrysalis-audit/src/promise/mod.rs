@@ -1,17 +1,20 @@
 //! Compares the worst level of any group with what was promised.
 
-use std::cmp::Ordering;
+mod clause;
 
-use chrysalis_criteria::{PrincipleSpec, Rational, show_rational};
+use chrysalis_criteria::{PrincipleSpec, Rational};
 use chrysalis_release::{Attribute, Manifest, Promise, Scope, Unit};
 use chrysalis_table::exact::BigRational;
 use chrysalis_table::{Domain, Kind, Taxonomy, Watch};
-use num_bigint::BigInt;
-use num_traits::ToPrimitive;
 
+pub(crate) use self::clause::{Clause, Measured, show};
+use self::clause::{
+    at_least, at_least_exactly, at_most, entropy, equally_often, fraction, frequency, recursive, share_of_others, some,
+    worst_ratio,
+};
 use crate::counting::{Counting, Reading};
 use crate::disclosure;
-use crate::measure::{self, Categories, Decision, Fraction, Ground, Group, GroupCounts, Worst};
+use crate::measure::{self, Categories, Fraction, Ground, Group, GroupCounts, Worst};
 use crate::population::NO_POPULATION;
 use crate::sensitive::{categories, taxonomy};
 use crate::{AuditError, PrincipleResult};
@@ -25,6 +28,15 @@ pub(crate) fn judge<'e>(
     evidence: impl Fn(Scope) -> Option<&'e [JudgedGroups<'e>]>,
     watch: &dyn Watch,
 ) -> Result<Vec<PrincipleResult>, AuditError> {
+    Ok(measure_all(manifest, evidence, watch)?.into_iter().map(Measured::result).collect())
+}
+
+/// The same, so that it can be brought together with what other groups of the release say.
+pub(crate) fn measure_all<'e>(
+    manifest: &Manifest,
+    evidence: impl Fn(Scope) -> Option<&'e [JudgedGroups<'e>]>,
+    watch: &dyn Watch,
+) -> Result<Vec<Measured>, AuditError> {
     // Promises about persons are judged elsewhere, from what the release says about persons.
     if manifest.persons.is_some() {
         return Ok(Vec::new());
@@ -41,7 +53,7 @@ pub(crate) fn judge<'e>(
         }
         for evidence in evidence {
             watch.pause();
-            results.push(evidence.judge(promise)?);
+            results.push(evidence.measure(promise)?);
         }
     }
     Ok(results)
@@ -187,49 +199,42 @@ impl<'a> JudgedGroups<'a> {
     }
 }
 
-/// One condition of a principle, and its worst level.
-struct Clause {
-    holds: bool,
-    level: f64,
-    text: String,
-    group: usize,
-}
-
 impl JudgedGroups<'_> {
-    /// Measures one promise.
+    /// How well a promise is kept.
     pub(crate) fn judge(&self, promise: &Promise) -> Result<PrincipleResult, AuditError> {
-        if promise.principle().needs_population() {
-            return Ok(PrincipleResult {
-                principle: promise.principle().to_string(),
-                holds: false,
-                untold: Some(NO_POPULATION.to_owned()),
-                worst: f64::INFINITY,
-                worst_text: "cannot tell".to_owned(),
-                worst_group: None,
-                measured: String::new(),
-            });
-        }
-        let clauses = self.clauses(promise).map_err(|problem| unusable(promise, problem))?;
-        let headline = clauses.iter().find(|clause| !clause.holds).or(clauses.first());
-        let headline = headline.ok_or(AuditError::NoRows { what: "the release" })?;
-        let text = clauses.iter().map(|clause| clause.text.as_str()).collect::<Vec<_>>().join(", ");
-        Ok(PrincipleResult {
-            principle: promise.principle().to_string(),
-            holds: clauses.iter().all(|clause| clause.holds),
-            untold: None,
-            worst: headline.level,
-            worst_text: match self.user {
-                None => text,
-                Some(user) => format!("{text} for {}", user.join(", ")),
-            },
-            worst_group: self.ids.get(headline.group).copied().flatten(),
-            measured: self.measured(promise),
-        })
+        Ok(self.measure(promise)?.result())
     }
 
-    /// How a promise was measured, in words, where the principle does not say so itself.
-    fn measured(&self, promise: &Promise) -> String {
-        self.sensitive.as_ref().map_or_else(|_| String::new(), |sensitive| sensitive.measured(promise.principle()))
+    /// Measures one promise.
+    pub(crate) fn measure(&self, promise: &Promise) -> Result<Measured, AuditError> {
+        let measured = Measured {
+            principle: promise.principle().to_string(),
+            untold: None,
+            clauses: Vec::new(),
+            words: String::new(),
+            by_equal_distance: 0.0,
+            user: self.user.map(|user| user.join(", ")),
+        };
+        if promise.principle().needs_population() {
+            return Ok(Measured { untold: Some(NO_POPULATION.to_owned()), ..measured });
+        }
+        let mut clauses = self.clauses(promise).map_err(|problem| unusable(promise, problem))?;
+        if clauses.is_empty() {
+            return Err(AuditError::NoRows { what: "the release" });
+        }
+        clauses.iter_mut().for_each(|clause| clause.id = self.ids.get(clause.group).copied().flatten());
+        let (words, by_equal_distance) = self.measured(promise);
+        Ok(Measured { clauses, words, by_equal_distance, ..measured })
+    }
+
+    /// How a promise was measured, in words, where the principle does not say so itself; and the worst level by equal
+    /// distance, where these words name it.
+    fn measured(&self, promise: &Promise) -> (String, f64) {
+        match (&self.sensitive, promise.principle()) {
+            (Err(_), _) => (String::new(), 0.0),
+            (Ok(sensitive), PrincipleSpec::TCloseness { .. }) => sensitive.distance_words(),
+            (Ok(sensitive), principle) => (sensitive.measured(principle), 0.0),
+        }
     }
 
     /// Every condition of a principle; none where there are no rows.
@@ -335,13 +340,7 @@ impl Sensitive<'_> {
             return Err("the sensitive attribute is not numeric");
         }
         let values = at_least(measure::distinct_numbers(self.sample, self.domain), k, " values");
-        let span = measure::span(self.sample, self.domain).map(|worst| Clause {
-            holds: worst.level >= big(e),
-            level: measure::to_float(Some(&worst.level)),
-            text: format!("span {}", show(&worst.level)),
-            group: worst.group,
-        });
-        Ok(vec![values, span])
+        Ok(vec![values, at_least_exactly(measure::span(self.sample, self.domain), e, "span ")])
     }
 
     /// The fewest values that count as different.
@@ -389,35 +388,25 @@ impl Sensitive<'_> {
             PrincipleSpec::DistinctLAlpha { l, alpha } => (l, alpha, None),
             _ => return Ok(Vec::new()),
         };
-        let weight = measure::least_weight(self.sample, &categories, of_values).map(|worst| Clause {
-            holds: worst.level >= big(alpha),
-            level: measure::to_float(Some(&worst.level)),
-            text: format!("weight {}", show(&worst.level)),
-            group: worst.group,
-        });
+        let weight = measure::least_weight(self.sample, &categories, of_values);
+        let weight = at_least_exactly(weight, alpha, "weight ");
         Ok(vec![at_least(self.different(), *l, " values"), weight, extra])
     }
 
     /// The largest share of one value that is not ordinary; a group without such values is as good as can be.
     fn frequency_of_others(&self, l: &Rational) -> Option<Clause> {
         let most = |group: Group<'_>| self.counting.share_among(group, |code| !self.ordinary[code as usize]);
-        let Worst { level, group } = self.sample.worst(most, Fraction::compare)?;
-        let share = level.exact()?;
-        let allowed = big(l).recip();
-        Some(Clause {
-            holds: share <= allowed,
-            level: measure::to_float(Some(&share)),
-            text: format!("share {} of a value that is not ordinary", show(&share)),
-            group,
-        })
+        share_of_others(self.sample.worst(most, Fraction::compare), l)
     }
 
     /// How a principle was measured, in words, where it does not say so itself: what counts as one value, by which distance, with
     /// which weights.
     fn measured(&self, spec: &PrincipleSpec) -> String {
         let mut words = match spec {
-            PrincipleSpec::KAnonymity { .. } | PrincipleSpec::Ke { .. } | PrincipleSpec::Beta { .. } => Vec::new(),
-            PrincipleSpec::TCloseness { .. } => vec![self.distance_words()],
+            PrincipleSpec::KAnonymity { .. }
+            | PrincipleSpec::Ke { .. }
+            | PrincipleSpec::Beta { .. }
+            | PrincipleSpec::TCloseness { .. } => Vec::new(),
             _ => self.counting.words(),
         };
         if let (true, Some(categories)) = (spec.weighs(), &self.categories) {
@@ -427,10 +416,10 @@ impl Sensitive<'_> {
     }
 
     /// The name of the distance behind t, and the level by equal distance.
-    fn distance_words(&self) -> String {
+    fn distance_words(&self) -> (String, f64) {
         let ground = self.ground();
         let name = match ground {
-            Ground::Equal => return "equal distance".to_owned(),
+            Ground::Equal => return ("equal distance".to_owned(), 0.0),
             Ground::Ordered if self.domain.kind() == Kind::Ordinal => {
                 format!("distance ordered by the order given: {}", order(self.domain))
             }
@@ -445,7 +434,7 @@ impl Sensitive<'_> {
         };
         let equal = measure::closeness(self.sample, Ground::Equal);
         let equal = equal.map_or(0.0, |worst| measure::to_float(Some(&worst.level)));
-        format!("{name}; {} by equal distance", rounded(equal))
+        (format!("{name}; {} by equal distance", rounded(equal)), equal)
     }
 }
 
@@ -477,110 +466,6 @@ fn weight_words(weights: &[BigRational]) -> String {
             format!("all {} categories weigh {first}: none counts as worse than another", all.len())
         }
         all => format!("categories weigh {}", all.join(", ")),
-    }
-}
-
-/// The largest ratio of several readings.
-fn worst_ratio(readings: Vec<Vec<u64>>, l: u64) -> Fraction {
-    let ratios = readings.into_iter().map(|counts| measure::recursive_ratio(counts.into_iter(), l));
-    let worse = |a: Fraction, b: Fraction| if b.compare(&a) == Ordering::Greater { b } else { a };
-    ratios.reduce(worse).unwrap_or(Fraction::new(0, 1))
-}
-
-fn at_least(worst: Option<Worst<u64>>, least: u64, unit: &str) -> Option<Clause> {
-    let Worst { level, group } = worst?;
-    Some(Clause { holds: level >= least, level: level as f64, text: format!("{level}{unit}"), group })
-}
-
-/// Every group shows all its values equally often.
-fn equally_often(worst: Option<Worst<u64>>) -> Option<Clause> {
-    let Worst { level, group } = worst?;
-    let text = match level {
-        0 => "all equally often".to_owned(),
-        _ => format!("one of them {level} times more than another"),
-    };
-    Some(Clause { holds: level == 0, level: level as f64, text, group })
-}
-
-/// One over the largest share is at least l.
-fn frequency(worst: Option<Worst<Fraction>>, l: &Rational) -> Option<Clause> {
-    let Worst { level, group } = worst?;
-    let reached = Fraction::new(level.denominator, level.numerator).exact()?;
-    let (holds, level) = (reached >= big(l), measure::to_float(Some(&reached)));
-    Some(Clause { holds, level, text: show(&reached), group })
-}
-
-fn at_most(worst: Option<Worst<Option<BigRational>>>, most: &Rational, name: &str) -> Option<Clause> {
-    let Worst { level, group } = worst?;
-    let holds = level.as_ref().is_some_and(|level| *level <= big(most));
-    Some(Clause {
-        holds,
-        level: measure::to_float(level.as_ref()),
-        text: name.to_owned() + &show_or_none(level),
-        group,
-    })
-}
-
-/// c must be *above* the ratio, and no c is above an infinite one.
-fn recursive(worst: Option<Worst<Fraction>>, c: &Rational, name: &str) -> Option<Clause> {
-    let Worst { level, group } = fraction(worst?);
-    let holds = level.as_ref().is_some_and(|ratio| *ratio < big(c));
-    Some(Clause {
-        holds,
-        level: measure::to_float(level.as_ref()),
-        text: name.to_owned() + &show_or_none(level),
-        group,
-    })
-}
-
-/// The least e^H by any of several readings; where groups fail, as decided exactly, the least among these.
-fn entropy(
-    sample: &GroupCounts,
-    l: Rational,
-    readings: impl Fn(Group<'_>) -> Vec<Vec<u64>> + Sync,
-    name: &str,
-) -> Option<Clause> {
-    let badness = |a: &(Decision, f64), b: &(Decision, f64)| -> Ordering {
-        b.0.holds().cmp(&a.0.holds()).then(b.1.total_cmp(&a.1))
-    };
-    let level = |group: Group<'_>| {
-        let levels = readings(group).into_iter().map(|counts| {
-            let counts = || counts.iter().copied().filter(|&count| count > 0);
-            (measure::entropy_at_least(counts(), l), measure::effective_values(counts()))
-        });
-        levels.max_by(|a, b| badness(a, b)).unwrap_or((Decision::Fails, 0.0))
-    };
-    let Worst { level: (decision, level), group } = sample.worst(level, badness)?;
-    // A level that holds exactly must not look as if it fell short by a rounding error.
-    let line = l.to_f64().unwrap_or(0.0);
-    let level = if decision.holds() { level.max(line) } else { level };
-    let number = format!("{level:.9}");
-    let number = number.trim_end_matches('0').trim_end_matches('.');
-    let doubt = if decision == Decision::Doubt { ", too close to decide" } else { "" };
-    Some(Clause { holds: decision.holds(), level, text: format!("{name}{number}{doubt}"), group })
-}
-
-fn fraction(worst: Worst<Fraction>) -> Worst<Option<BigRational>> {
-    Worst { level: worst.level.exact(), group: worst.group }
-}
-
-fn some(worst: Worst<BigRational>) -> Worst<Option<BigRational>> {
-    Worst { level: Some(worst.level), group: worst.group }
-}
-
-fn big(number: &Rational) -> BigRational {
-    BigRational::new(BigInt::from(*number.numer()), BigInt::from(*number.denom()))
-}
-
-fn show_or_none(level: Option<BigRational>) -> String {
-    level.map_or_else(|| "unbounded".into(), |level| show(&level))
-}
-
-/// An exact number: as a decimal where that is short and exact, as a fraction otherwise.
-pub(crate) fn show(number: &BigRational) -> String {
-    match (number.numer().to_u64(), number.denom().to_u64()) {
-        (Some(numerator), Some(denominator)) => show_rational(Rational::new(numerator, denominator)),
-        _ => number.to_string(),
     }
 }
 

@@ -108,6 +108,7 @@ fn check(people: &People, draft: &Draft) {
     let out = ground.path().join("release");
     published(people, draft, 700, &out);
     let (whole, parts) = (in_one_piece(&out), by_parts(&out));
+    assert!(whole.ok(), "{draft:?}\n{}", serde_json::to_string_pretty(&whole).unwrap());
     same(&whole, &parts);
 }
 

@@ -164,7 +164,7 @@ impl WholeColumn {
                 PublishError::request(format!("the words of `{}` have an order that nobody gave", self.name))
             })?;
             let mut ranked: Vec<(usize, Value)> = ranks.into_iter().zip(values).collect();
-            ranked.sort_by(|(a, _), (b, _)| a.cmp(b));
+            ranked.sort_by_key(|(a, _)| *a);
             values = ranked.into_iter().map(|(_, value)| value).collect();
         } else {
             values.sort_unstable();

@@ -109,6 +109,8 @@ fn months_are_audited_together() {
         for month in 1..=2 {
             let other = publish(month, &format!("--method {method}"));
             let other = other.replace("--series ledger", "--series other/ledger").replace("--out ", "--out other/");
+            // With four values each, nobody's sets are what they were.
+            let other = other.replace("m=3", "m=4");
             run(folder, &other).expect(0);
         }
         let mixed = run(folder, &line.replace("--with release-2", "--with other/release-2")).expect(4);

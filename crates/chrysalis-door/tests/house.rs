@@ -200,7 +200,7 @@ fn the_command_line_parses_and_renders() {
     let lines = |source: &Source| std::fs::read_to_string(root().join(&source.path)).unwrap().lines().count();
     let lines: usize = found.iter().map(lines).sum();
     // About 210 lines a verb.
-    assert!(lines < 4300, "{lines} lines");
+    assert!(lines < 4400, "{lines} lines");
 }
 
 /// The files that CONTRIBUTING.md names for a toy must be exactly those that mention it.

@@ -332,7 +332,13 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, cases: 300, ..ProptestConfig::default() })]
+        // Three of four drawn pairs share a batch or a place, and are drawn again.
+        #![proptest_config(ProptestConfig {
+            failure_persistence: None,
+            cases: 300,
+            max_global_rejects: 50_000,
+            ..ProptestConfig::default()
+        })]
 
         #[test]
         fn gains_are_what_the_likelihood_gains(

@@ -82,17 +82,13 @@ pub(crate) fn run(extent: Extent) -> Result<(), Failure> {
     step("tests", || shell::run(&mut builds.testing(runner, python.as_deref(), extent)))?;
     match python::prepare() {
         Ok(_) => {
-            let mut options = python::Options::default();
-            options.is_cold = builds.is_cold;
-            step("python", || python::run(&options))?;
+            step("python", || python::run(&builds.of_wheel(extent)))?;
         }
         Err(reason) => skip(&mut skipped, format!("the Python package is not built: {reason}")),
     }
     match python::prepare().and_then(|_| spark::prepare()) {
         Ok(_) => {
-            let mut options = python::Options::default();
-            options.is_cold = builds.is_cold;
-            step("spark", || spark::run(&options))?;
+            step("spark", || spark::run(&builds.of_wheel(extent)))?;
         }
         Err(reason) => skip(&mut skipped, format!("the Python package is not tested on a cluster: {reason}")),
     }
@@ -141,6 +137,10 @@ impl Builds {
 
     fn step(&self, name: &str, arguments: &[&str]) -> Result<(), Failure> {
         step(name, || shell::run(&mut self.cargo(arguments)))
+    }
+
+    fn of_wheel(&self, extent: Extent) -> python::Options {
+        python::Options { is_cold: self.is_cold, is_slow: extent == Extent::All, ..python::Options::default() }
     }
 
     /// Tests that use a referee find its Python in the environment, and skip if it is missing.

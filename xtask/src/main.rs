@@ -50,8 +50,9 @@ Benchmarks build a release; with --chrysalis PROGRAM they measure one that is bu
         [--repeat N]
   bench-cells            publish 10,000,000 rows like CENSUS in one piece and cell by cell: time, peak
         [--data DIR]     memory, loss and errors (DIR holds make_census_like.py and the CENSUS
-        [--rows N]       files; --file measures a file that is there already)
-        [--memory 1GB] [--file FILE]
+        [--rows N]       files; --file measures a file that is there already, --only takes part of a
+        [--memory 1GB]   name such as anatomy), beside polars, which moves the same rows
+        [--file FILE] [--only TEXT]
   bench-estimates        publish real tables in several forms and ask them 1,000 random questions:
         [--data DIR]     errors of even and learned estimates, and how often the truth lies within
         [--questions N]  two standard errors (releases in target/bench-estimates are used again;
@@ -68,7 +69,8 @@ Benchmarks build a release; with --chrysalis PROGRAM they measure one that is bu
   bench-spark            publish 2,000,000 rows like CENSUS on a Spark cluster of two workers in every
         [--data DIR]     form: CPU seconds of all processes beside those of one machine, and the same
         [--rows N]       hashes for every number of partitions (--partitions 2,7,32; --forms anatomy;
-        [--partitions …] --rows-per-cell N)
+        [--partitions …] --rows-per-cell N; --faults: the same with a worker that is killed, and
+                         with tasks that run twice)
   bench-stop             interrupt the publication of 2,000,000 CENSUS rows at many moments: how long
         [--data DIR]     does it take to end, and is anything left behind?
         [--repeat N]

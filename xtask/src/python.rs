@@ -26,11 +26,13 @@ pub(crate) struct Options {
     is_build: bool,
     /// Compile as a run of CI does that found nothing built: otherwise what its tests compiled is compiled again.
     pub(crate) is_cold: bool,
+    /// Run long suites in full.
+    pub(crate) is_slow: bool,
 }
 
 impl Options {
     pub(crate) fn parse(arguments: &[String]) -> Result<Self, Failure> {
-        let mut options = Options { profile: "dev".to_owned(), is_build: false, is_cold: false };
+        let mut options = Options::default();
         let mut rest = arguments.iter();
         while let Some(argument) = rest.next() {
             match argument.as_str() {
@@ -48,7 +50,7 @@ impl Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { profile: "dev".to_owned(), is_build: false, is_cold: false }
+        Options { profile: "dev".to_owned(), is_build: false, is_cold: false, is_slow: false }
     }
 }
 
@@ -57,14 +59,14 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let tools = prepare().map_err(Failure::new)?;
     let wheel = build(&tools, options)?;
     println!("python: {}", wheel.display());
-    if options.is_build { Ok(()) } else { test(&Installed::new(&tools, &wheel)?) }
+    if options.is_build { Ok(()) } else { test(&Installed::new(&tools, &wheel)?.for_tests(options)) }
 }
 
 /// `cargo xtask spark`: what needs a cluster. `libraries` is where PySpark is, which is too large for everyday tools.
 pub(crate) fn run_on_cluster(options: &Options, spark: &Path) -> Result<(), Failure> {
     let tools = prepare().map_err(Failure::new)?;
     let wheel = build(&tools, options)?;
-    let installed = Installed::new(&tools, &wheel)?.with_libraries_of(spark)?;
+    let installed = Installed::new(&tools, &wheel)?.with_libraries_of(spark)?.for_tests(options);
     let config = format!("{PACKAGE}/pyproject.toml");
     installed.check(&[
         "-m",
@@ -124,6 +126,7 @@ pub(crate) fn pictures() -> Result<(), Failure> {
 struct Installed {
     python: PathBuf,
     libraries: String,
+    is_slow: bool,
 }
 
 impl Installed {
@@ -137,7 +140,11 @@ impl Installed {
         let mut install = Command::new(tools);
         install.args(["-m", "pip", "--quiet", "--disable-pip-version-check", "--python"]).arg(&python);
         quietly(install.args(["install", "--no-index", "--no-deps"]).arg(wheel)).map_err(Failure::new)?;
-        Ok(Installed { python, libraries: libraries_of(tools)? })
+        Ok(Installed { python, libraries: libraries_of(tools)?, is_slow: false })
+    }
+
+    fn for_tests(self, options: &Options) -> Installed {
+        Installed { is_slow: options.is_slow, ..self }
     }
 
     fn with_libraries_of(self, python: &Path) -> Result<Installed, Failure> {
@@ -149,6 +156,9 @@ impl Installed {
         let mut command = Command::new(&self.python);
         command.args(arguments).env("PYTHONPATH", &self.libraries).env("PYTHONDONTWRITEBYTECODE", "1");
         command.env("MYPY_CACHE_DIR", shell::target_dir().join("python/mypy"));
+        if self.is_slow {
+            command.env("CHRYSALIS_SLOW", "1");
+        }
         command
     }
 

@@ -277,26 +277,42 @@ def test_the_secret_is_nowhere_but_in_the_private_folder(cluster: Cluster, hospi
     spark = session(cluster, eventLog__enabled="true", eventLog__dir=f"file:{events}", eventLog__compress="false")
     (tmp_path / "out").mkdir()
     seen: set[bytes] = set()
+    phases: list[object] = []
+    shuffled = 0
 
-    def watching(*_: object) -> None:
+    def look(*places: Path) -> int:
+        """Bytes of all files there, none of which has the secret."""
+        (secret,) = seen
+        assert len(secret) == 32
+        forms = [secret, secret.hex().encode(), base64.b64encode(secret)[:42], str(list(secret)).encode()[1:-1]]
+        looked_at = 0
+        for file in itertools.chain.from_iterable(place.rglob("*") for place in places):
+            try:
+                text = file.read_bytes() if file.is_file() else b""
+            except OSError:
+                continue  # Spark removes what it needs no more.
+            assert not any(form in text for form in forms), file
+            looked_at += len(text)
+        return looked_at
+
+    def watching(phase: object, *_: object) -> None:
+        nonlocal shuffled
         for file in (tmp_path / "out").glob(".chrysalis-*/secret"):
             assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (0o600, 0o700)
             seen.add(file.read_bytes())
+        # While it runs: shuffle files, broadcasts, and what machines were sent are there only now.
+        if seen and phase not in phases:
+            phases.append(phase)
+            look(cluster.folder, events)
+            files = [file for file in (cluster.folder / "local").rglob("shuffle_*.data")]
+            shuffled = max(shuffled, len(files))
 
     publish(spark, hospital, tmp_path / "out" / "release", method="permute", progress=watching)
+    assert {"count", "cells", "write"} <= set(phases) and shuffled > 0
+    look(cluster.folder)
     end_session()
-    (secret,) = seen
-    assert len(secret) == 32
-    forms = [secret, secret.hex().encode(), base64.b64encode(secret)[:42], str(list(secret)).encode()[1:-1]]
-    looked_at = 0
     # The release, what Spark logged, and what it left on the disks of driver and workers.
-    for place in (tmp_path, cluster.folder):
-        for file in place.rglob("*"):
-            if file.is_file():
-                text = file.read_bytes()
-                assert not any(form in text for form in forms), file
-                looked_at += len(text)
-    assert any(events.rglob("*")) and looked_at > 100_000
+    assert any(events.rglob("*")) and look(tmp_path, cluster.folder) > 100_000
 
 
 def failing() -> Any:

@@ -35,6 +35,7 @@ pub use folder::{
 };
 pub use foreign::ForeignFormat;
 pub use input::{Input, Source};
+pub use limits::bytes_per_row;
 pub use part_by_part::PartByPart;
 pub use private::{PrivateFolder, manifest_sha256, place_of_private, read_private};
 pub use release_in::{

@@ -28,7 +28,7 @@ const FREE_FOOTER: u64 = 1 << 20;
 const MEMORY_PER_FOOTER_BYTE: u64 = 256;
 
 /// The memory that a declared row of a table is taken to need, by the number of the table's columns that are read.
-pub(crate) fn bytes_per_row(columns: usize) -> u64 {
+pub fn bytes_per_row(columns: usize) -> u64 {
     BYTES_PER_CELL.saturating_mul(columns as u64).saturating_add(BYTES_PER_ROW)
 }
 

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -84,7 +84,11 @@ pub(crate) fn folder(named: Option<&Path>) -> PathBuf {
     named.unwrap_or(Path::new(USUAL)).to_owned()
 }
 
-/// Rows like CENSUS with both sensitive columns, made once by [`MAKER`]; always the same for one number of rows.
+/// What one run of [`MAKER`] makes at most: it holds all its rows.
+const ROWS_AT_ONCE: usize = 10_000_000;
+
+/// Rows like CENSUS with both sensitive columns, made once by [`MAKER`], with a seed of its own for every ten million; always
+/// the same for one number of rows.
 pub(crate) fn census_like(bench: &Bench, folder: &Path, rows: usize) -> Result<PathBuf, Failure> {
     let maker = folder.join(MAKER);
     if !maker.is_file() {
@@ -94,14 +98,28 @@ pub(crate) fn census_like(bench: &Bench, folder: &Path, rows: usize) -> Result<P
     let csv = bench.file(&format!("census_like_{rows}.csv"));
     if !csv.is_file() {
         println!("making {} rows with {MAKER}", grouped(rows));
-        let unfinished = bench.file("census_like.part.csv");
-        let mut make = Command::new(&bench.python);
-        make.env("PYTHONDONTWRITEBYTECODE", "1").arg(&maker).args([&rows.to_string(), "1"]).arg(&unfinished);
-        shell::run(&mut make)?;
-        fs::rename(&unfinished, &csv)
-            .map_err(|error| Failure::new(format!("cannot keep {}: {error}", csv.display())))?;
+        let (piece, unfinished) = (bench.file("census_like.piece.csv"), bench.file("census_like.part.csv"));
+        let cannot = |error: io::Error| Failure::new(format!("cannot keep {}: {error}", csv.display()));
+        let mut all = File::create(&unfinished).map_err(cannot)?;
+        for (seed, start) in (1..).zip((0..rows).step_by(ROWS_AT_ONCE)) {
+            let n = ROWS_AT_ONCE.min(rows - start).to_string();
+            let mut make = Command::new(&bench.python);
+            make.env("PYTHONDONTWRITEBYTECODE", "1").arg(&maker).args([n, i32::to_string(&seed)]).arg(&piece);
+            shell::run(&mut make)?;
+            append(&piece, &mut all, start == 0).map_err(cannot)?;
+        }
+        fs::remove_file(&piece).and_then(|()| fs::rename(&unfinished, &csv)).map_err(cannot)?;
     }
     Ok(csv)
+}
+
+/// Adds a file of rows to another one, with its header or without.
+fn append(piece: &Path, all: &mut File, with_header: bool) -> io::Result<()> {
+    let mut rows = BufReader::new(File::open(piece)?);
+    if !with_header {
+        rows.read_until(b'\n', &mut Vec::new())?;
+    }
+    io::copy(&mut rows, all).map(drop)
 }
 
 /// CENSUS once, with two quasi-identifiers; `None` if it cannot be found.

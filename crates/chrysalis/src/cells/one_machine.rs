@@ -5,9 +5,9 @@ use std::collections::btree_map::Entry;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use chrysalis_release::{Manifest, PartEntry};
-use chrysalis_store::{Input, ReleaseFolder, Spill, SpillFile};
-use chrysalis_table::{Counted, Knob, Memory, Remedy, Stopped, Table, Watch};
+use chrysalis_release::{HELP_COLUMNS, Manifest, PartEntry, Values};
+use chrysalis_store::{Input, ReleaseFolder, Spill, SpillFile, bytes_per_row};
+use chrysalis_table::{Counted, Knob, Memory, Remedy, Role, Stopped, Table, Watch};
 
 use super::reading::Kept;
 use super::{
@@ -34,9 +34,27 @@ const BYTES_PER_ROW: u64 = 130;
 /// What everything else takes at most: dictionaries, rows that are read or routed, the program itself.
 const APART: u64 = 128_000_000;
 
+/// What a row of a cell takes: when it is published, or when it is audited in the same memory, part by part. A plan from a
+/// sample is off by a little, so that cells may be a quarter larger than planned.
+fn bytes_per_cell_row(recipe: &Recipe) -> u64 {
+    let n = |role: Role| recipe.with_role(role).count();
+    let (quasi, other, sensitive) = (n(Role::QuasiIdentifier), n(Role::Other), n(Role::Sensitive));
+    let shape = recipe.form.shape();
+    // A range has two ends; a table of values has the group's number, a value and a count.
+    let ends = if shape.detail.is_labelled() { 2 } else { 1 };
+    let (beside, tables) = match shape.values {
+        Values::Counted(_) => (0, sensitive),
+        Values::Beside | Values::Swapped => (sensitive, 0),
+    };
+    let people = bytes_per_row(ends * quasi + other + beside + 1);
+    let help = if shape.help.is_some() { bytes_per_row(HELP_COLUMNS.len()) } else { 0 };
+    let audited = people + tables as u64 * bytes_per_row(3) + sensitive as u64 * help;
+    BYTES_PER_ROW.max(audited + audited / 4)
+}
+
 /// How many rows a cell may have.
-fn most_rows(memory: Memory) -> Result<u64, Error> {
-    let rows = memory.bytes().saturating_sub(APART) / BYTES_PER_ROW;
+fn most_rows(memory: Memory, recipe: &Recipe) -> Result<u64, Error> {
+    let rows = memory.bytes().saturating_sub(APART) / bytes_per_cell_row(recipe);
     if rows < 100_000 {
         let message = format!("{memory} of memory is too little to publish in");
         return Err(Error::request(message, Remedy::from("allow more with ").knob(Knob::Memory, "500MB")));
@@ -59,7 +77,7 @@ pub fn publish_by_cells(
     watch: &dyn Watch,
 ) -> Result<(Manifest, PublishReport), Error> {
     check(recipe)?;
-    let most_rows = most_rows(memory)?;
+    let most_rows = most_rows(memory, recipe)?;
     let limits = (memory, most(most_rows), most_rows);
     Stopped::catch(|| by_cells(input, recipe, limits, place, seed, watch))?
 }
@@ -261,7 +279,7 @@ impl Run<'_> {
         if rows <= limit {
             return Ok(());
         }
-        let enough = (rows * BYTES_PER_ROW + APART).div_ceil(100_000_000) * 100_000_000;
+        let enough = (rows * bytes_per_cell_row(self.recipe) + APART).div_ceil(100_000_000) * 100_000_000;
         let (found, of) = (count(rows), count(plan.whole().rows));
         let message = match plan.is_undone(largest) {
             true => format!(

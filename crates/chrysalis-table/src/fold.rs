@@ -96,8 +96,12 @@ mod tests {
         fn folding_twice_is_folding_once(text in "\\PC{0,12}|[a-zA-Zßſİıσς ÀÅÉ\u{300}-\u{36f}\u{200b}\u{ad}ﬁ①Ⅷ]{0,8}") {
             let once = folded(&text).into_owned();
             prop_assert_eq!(folded(&once), once.as_str());
-            let (upper, lower) = (text.to_uppercase(), text.to_lowercase());
-            prop_assert_eq!(folded(&upper), folded(&lower));
+            // The iota below a letter is a mark in small letters and a letter in capitals: whoever writes capitals before
+            // marks are in order (U+0345 U+0300) writes something else.
+            if !text.contains('\u{345}') {
+                let (upper, lower) = (text.to_uppercase(), text.to_lowercase());
+                prop_assert_eq!(folded(&upper), folded(&lower));
+            }
             let padded = format!(" {text}\u{200b} ");
             prop_assert_eq!(folded(&padded), once);
         }

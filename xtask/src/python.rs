@@ -21,9 +21,9 @@ const TOOLS: Environment = Environment {
 
 pub(crate) struct Options {
     /// The profile to build with; `dev` unless told otherwise.
-    profile: String,
+    pub(crate) profile: String,
     /// Only build the wheel.
-    is_build: bool,
+    pub(crate) is_build: bool,
     /// Compile as a run of CI does that found nothing built: otherwise what its tests compiled is compiled again.
     pub(crate) is_cold: bool,
     /// Run long suites in full.

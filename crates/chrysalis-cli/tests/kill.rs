@@ -194,10 +194,10 @@ fn an_interrupted_publish_says_so_and_leaves_nothing() {
 /// gone once something is published there again.
 #[test]
 fn a_killed_publish_by_cells_leaves_no_rows_after_the_next_one() {
-    // Cells of that much memory have up to 120,000 rows.
+    // Cells of that much memory have up to 125,000 rows.
     let ground = hospital_of(260_000);
     let folder = ground.path();
-    let publish = |out: &str| format!("publish hospital/chrysalis.toml --memory 141MB --out place/{out}");
+    let publish = |out: &str| format!("publish hospital/chrysalis.toml --memory 143MB --out place/{out}");
     std::fs::create_dir(folder.join("place")).unwrap();
     let full = seconds(folder, &publish("full"));
     let manifest = std::fs::read_to_string(folder.join("place/full/release.json")).unwrap();

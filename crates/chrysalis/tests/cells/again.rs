@@ -77,7 +77,7 @@ fn rows_that_no_column_tells_apart_are_named_as_such() {
         let ground = tempfile::tempdir().unwrap();
         let recipe = draft.check(&["x", "y", "disease"].map(str::to_owned)).unwrap();
         let place = Place { out: &ground.path().join("r"), force: false };
-        let memory = Memory::of(142_000_000);
+        let memory = Memory::of(154_000_000);
         let error =
             publish_by_cells(open_csv(csv, 1 << 20), &recipe, memory, place, Seed::Fixed(1), &Unwatched).unwrap_err();
         assert!(error.message.contains(message), "{error:?}");

@@ -93,6 +93,10 @@ def test_a_series(tmp_path: Path) -> None:
     once = {**roles, "require": "l=3", "method": "anatomy", "series": tmp_path / "once.ledger", "only_new": True}
     ch.publish(months[0], **once, folder=tmp_path / "once-1")
     assert ch.publish(months[1], **once, folder=tmp_path / "once-2").summary["series"]["left_out"] == 340
+    # The labels of the first month, for those who are new in the third.
+    like = {**once, "folder": tmp_path / "once-3", "like": ch.open(tmp_path / "once-1")}
+    kept = ch.publish(months[2], **like).summary["like"]
+    assert kept["groups"] >= kept["kept"] and kept["outside"] >= 0
     # Without a ledger, a plain release of the same people leaks.
     plain = {"quasi": ["age", "sex"], "sensitive": "disease", "require": "l=3", "method": "anatomy"}
     first = ch.publish(months[0], **plain, folder=tmp_path / "plain").release

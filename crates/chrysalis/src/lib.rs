@@ -51,6 +51,7 @@ mod exposure;
 pub mod files;
 mod found_again;
 pub mod guess;
+mod like;
 mod partitioner;
 mod persons;
 mod population;

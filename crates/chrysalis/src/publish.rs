@@ -132,7 +132,7 @@ fn carried_out(
             assumptions::of(&data, &recipe.require).iter().for_each(|note| watch.note(note));
             disclosure::check_identifying(&identifying, recipe)?;
         }
-        let partitioner = recipe.partitioner.build();
+        let partitioner = recipe.build_partitioner();
         watch.detail(&told(&data, recipe));
         let mut job = Job::new(&data, &recipe.require, &*partitioner, &mut rng, watch);
         if let Some(followed) = &followed {

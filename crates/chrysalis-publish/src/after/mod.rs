@@ -21,6 +21,8 @@ pub struct AfterFacts {
     pub known: u64,
     /// People whose value has a larger share of all worlds than a single release may give it.
     pub above: u64,
+    /// The same of people who left: they are in an earlier release, and nobody of the table can be them.
+    pub left_above: u64,
     /// People for whom worlds cannot be counted.
     pub open: u64,
     /// The largest share that was counted.
@@ -66,7 +68,8 @@ pub fn judge_after(
             Some(share) => {
                 let has_other = shown.iter().flat_map(BTreeMap::keys).any(|value| !ordinary.contains(value));
                 let most_other = if has_other { share } else { Rational::from_integer(0) };
-                Some(vec![Told { people, most: share, most_other, alone: share }])
+                // Whoever left has such a share as well.
+                Some(vec![Told { people, stay: true, most: share, most_other, alone: share }])
             }
             // Step 5.
             None => {
@@ -80,7 +83,8 @@ pub fn judge_after(
             None => facts.open += people,
             Some(told) => {
                 for told in told {
-                    facts.above += if limit.is_below(&told) { told.people } else { 0 };
+                    let above = if told.stay { &mut facts.above } else { &mut facts.left_above };
+                    *above += if limit.is_below(&told) { told.people } else { 0 };
                     facts.largest = facts.largest.max(Some(told.most));
                 }
             }
@@ -236,7 +240,7 @@ fn cells(
             cells.insert((vec![at], false), left);
         }
     }
-    Some(cells.into_iter().map(|((groups, is_known), people)| Cell { groups, people, is_known }).collect())
+    Some(cells.into_iter().map(|((groups, stays), people)| Cell { groups, people, stays }).collect())
 }
 
 /// A release, and the number of one of its groups.

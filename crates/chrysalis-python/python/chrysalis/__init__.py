@@ -101,7 +101,8 @@ def publish(
       ``near``, ``ordinary``, ``categories``, ``weights``; ``prefix`` is a list of columns; ``attributes`` holds several
       at once, as in a ``chrysalis.toml``.
     - *again next month*: ``series`` (the ledger, a private file that is made on first use), ``values_change``,
-      ``only_new``; ``after`` (earlier releases, where there is no ledger).
+      ``only_new``; ``after`` (earlier releases, where there is no ledger); ``like`` (an earlier release whose groups and
+      labels are kept as far as they satisfy what is required).
     - *files*: ``delimiter``, ``encoding``, ``na``, ``date_format``, ``missing``, ``key``, ``format``; ``memory`` (how much
       publishing to ``folder`` may take: a table that needs more is published cell by cell, with rows waiting on disk beside
       it, and the release is read when you ask it; or, without a folder, how much reading a taxonomy may take).

@@ -7,7 +7,7 @@ mod publish;
 pub use answer::{AnswerReport, short};
 pub use audit::AuditOutcome;
 pub use publish::{
-    AfterReport, BucketReport, ButterflyReport, ClassReport, DroppedColumn, JoinedReport, LevelReport, NodesReport,
+    AfterReport, BucketReport, ButterflyReport, ClassReport, DroppedColumn, JoinedReport, LevelReport, LikeReport, NodesReport,
     PublishReport, RecodingReport, SeriesStep,
 };
 

@@ -72,7 +72,9 @@ impl Draft {
             );
             let remedy = Remedy::from("where everybody has one row, leave ").knob(Knob::Person, "").words(" out");
             let remedy = match is_implied {
-                true => remedy.words("; or publish only people whom a ledger does not know, with ").knob(Knob::OnlyNew, ""),
+                true => {
+                    remedy.words("; or publish only people whom a ledger does not know, with ").knob(Knob::OnlyNew, "")
+                }
                 false => remedy,
             };
             return Err(Error::request(message, remedy));
@@ -111,7 +113,8 @@ impl Draft {
         };
         let releases: Vec<Release> = earlier.folders.iter().map(read).collect::<Result<_, Error>>()?;
         if let Some(like) = like {
-            let known = earlier.folders.iter().position(|folder| manifest_sha256(folder) == manifest_sha256(&like.folder));
+            let known =
+                earlier.folders.iter().position(|folder| manifest_sha256(folder) == manifest_sha256(&like.folder));
             match known.and_then(|at| releases.get(at)) {
                 Some(release) => like.read(release)?,
                 None => like.read(&read(&like.folder.clone())?)?,
@@ -144,8 +147,22 @@ pub(crate) fn check(
     let views = std::iter::once(release).chain(known.iter()).map(View::open).collect::<Result<Vec<_>, _>>()?;
     let facts = judge_after(data, &recipe.require, &views, watch)?;
     refused(facts, data.rows() as u64)?;
+    note_strangers(facts, watch);
     let largest = facts.largest.map(|share| share.to_string());
     Ok(Some(AfterReport { releases: known.len() as u64, known: facts.known, largest }))
+}
+
+/// Says for whom nothing was judged: the owner alone knows whether people who came are people who left.
+fn note_strangers(facts: AfterFacts, watch: &dyn Watch) {
+    if facts.unfit == 0 || facts.unclaimed == 0 {
+        return;
+    }
+    let (people, rows) = (counted(facts.unfit, "person"), counted(facts.unclaimed, "row"));
+    watch.note(&format!(
+        "{people} of the table fit no group of an earlier release, and up to {rows} of one fit nobody. If some of them are the \
+         same people, whose quasi values changed since (a birthday, a move), both releases together may give them away: they \
+         were taken for others, and nothing was judged for them. A ledger knows people by their number instead"
+    ));
 }
 
 /// The refusal of a release that tells too much beside earlier ones.

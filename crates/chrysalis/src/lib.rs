@@ -99,7 +99,7 @@ pub use risk::{
 };
 pub use sample::{MOST_WORLDS, SampleReport, Sampled, Sampling, sample};
 pub use seed::Seed;
-pub use series::{OpenLedger, ReleaseRecord, Remembered, SeriesPlan, SeriesReport, read_ledger};
+pub use series::{OpenLedger, ReleaseRecord, Remembered, SeriesPlan, SeriesReport, Unfinished, read_ledger};
 pub use spec_text::{AtDoor, commented_spec};
 
 pub use chrysalis_arrow as arrow;

@@ -145,7 +145,7 @@ fn carried_out(
             Refusal::Never => None,
         };
         let of_series = followed.zip(outcome.series.as_ref());
-        let remembered = of_series.map(|(followed, groups)| followed.remembered(&data, groups)).transpose()?;
+        let remembered = of_series.map(|(followed, groups)| followed.remembered(&data, groups, watch)).transpose()?;
         let mut published = finished(outcome, recipe, dropped_rows as u64, seed, watch);
         measure(&mut published.report, &data, recipe);
         published.remembered = match all_new {

@@ -117,6 +117,20 @@ proptest! {
     }
 }
 
+/// Whose quasi value changed is taken for somebody else: that is counted, because nothing is judged for such people.
+#[test]
+fn people_who_changed_are_counted_as_strangers() {
+    let before: Vec<Row> = (0..8).map(|who| (who * 10, who as usize % 3)).collect();
+    let mut after = before.clone();
+    after.iter_mut().take(2).for_each(|row| row.0 += 1_000);
+    let releases = |rows: &[Row], seed| published(rows, &Anatomy, &Nearby, "l=1.5", seed).unwrap();
+    for (rows, expected) in [(&before, (0, 0)), (&after, (2, 2)), (&before[2..].to_vec(), (0, 2))] {
+        let views = [releases(rows, 1), releases(&before, 1)];
+        let facts = judge_after(&table(rows), &required(&specs(&["l=1.5"])), &views, &Unwatched).unwrap();
+        assert_eq!((facts.unfit, facts.unclaimed), expected, "{facts:?}");
+    }
+}
+
 /// Equal boxes and one leaver give the leaver's value away: that is refused in every form that can be judged.
 #[test]
 fn equal_groups_and_one_who_came_are_noticed() {

@@ -83,7 +83,8 @@ fn where_people_may_overlap_releases_are_judged_together() {
     let folder = ground.path();
     let people: Vec<String> = (0..12).map(|at| format!("{},w{},d{}", 20 + at, at / 6, at % 4)).collect();
     let write = |month: usize, people: &[String]| {
-        fs::write(folder.join(format!("month-{month}.csv")), format!("age,ward,disease\n{}\n", people.join("\n"))).unwrap();
+        fs::write(folder.join(format!("month-{month}.csv")), format!("age,ward,disease\n{}\n", people.join("\n")))
+            .unwrap();
     };
     write(1, &people);
     write(2, &people[1..]);
@@ -102,7 +103,14 @@ fn where_people_may_overlap_releases_are_judged_together() {
     assert!(!folder.join("second").exists(), "{left}");
     refuse(folder, &like(3, "--out third"), 3, "it cannot be determined what the releases tell together");
     // People may have several rows, and no ledger says who was published.
-    fs::write(folder.join("month-4.csv"), format!("id,age,ward,disease\n{}\n", (0..12).map(|at| format!("p{at},{}", people[at])).collect::<Vec<_>>().join("\n"))).unwrap();
+    fs::write(
+        folder.join("month-4.csv"),
+        format!(
+            "id,age,ward,disease\n{}\n",
+            (0..12).map(|at| format!("p{at},{}", people[at])).collect::<Vec<_>>().join("\n")
+        ),
+    )
+    .unwrap();
     refuse(folder, &like(4, "--person id --out fourth"), 2, "only tables with one row per person can be judged");
     // Nothing of the earlier release's folder is in the new one.
     let manifest = fs::read_to_string(folder.join("again/release.json")).unwrap();
@@ -131,7 +139,12 @@ fn what_contradicts_it_is_refused() {
     ] {
         refuse(folder, &like(more), 2, &apart(what));
     }
-    refuse(folder, &like("--method shuffle").replace("disease", "age").replace("age,", "").replace("l=3", "k=5"), 2, "nobody has worked out");
+    refuse(
+        folder,
+        &like("--method shuffle").replace("disease", "age").replace("age,", "").replace("l=3", "k=5"),
+        2,
+        "nobody has worked out",
+    );
     refuse(folder, &like("--memory 1GB"), 2, "looked for in the whole table");
     run(folder, &publish(1, "")).expect(0);
     refuse(folder, &plain(1, "--like release-1 --out second"), 2, "is a release of a series");
@@ -142,7 +155,8 @@ fn what_contradicts_it_is_refused() {
     let spec = "input = '../month-1.csv'\nquasi = ['age', 'ward']\nsensitive = 'disease'\n";
     let release = "\n[release]\nrequire = ['l=3']\n";
     fs::write(folder.join("spec/like.toml"), format!("{spec}like = '../first'\n{release}")).unwrap();
-    fs::write(folder.join("spec/cut.toml"), format!("{spec}{release}partitioner = 'mondrian'\nrelaxed = true\n")).unwrap();
+    fs::write(folder.join("spec/cut.toml"), format!("{spec}{release}partitioner = 'mondrian'\nrelaxed = true\n"))
+        .unwrap();
     for line in ["spec/like.toml --out by-spec", "spec/cut.toml --like first --out by-flag"] {
         let made = run(folder, &format!("publish {line} --quiet --output json")).expect(0).json();
         assert_eq!(made["partitioner"], "like", "{made}");

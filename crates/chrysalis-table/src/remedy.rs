@@ -81,7 +81,7 @@ pub enum Knob {
 
 impl Knob {
     /// All of them.
-    pub const ALL: [Knob; 66] = [
+    pub const ALL: [Knob; 67] = [
         Knob::Quasi,
         Knob::Sensitive,
         Knob::Other,

@@ -43,7 +43,11 @@ impl Draft {
         if !takes_groups(method) {
             let forms = catalogue::METHODS.iter().filter(|entry| takes_groups(entry)).map(|entry| entry.form.name());
             let why = "it forms groups in its own way, or none";
-            return Err(apart(method.form.name(), why, Remedy::from("use ").knob(Knob::Method, catalogue::one_of(forms))));
+            return Err(apart(
+                method.form.name(),
+                why,
+                Remedy::from("use ").knob(Knob::Method, catalogue::one_of(forms)),
+            ));
         }
         if self.release.transparent == Some(true) {
             let why = "groups that fail now are merged, and nobody has proved that this tells nothing";
@@ -128,4 +132,3 @@ impl Recipe {
         }
     }
 }
-

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use chrysalis_criteria::Rational;
 use chrysalis_publish::Partitioner;
 use chrysalis_publish::partitioner::{
-    Anatomize, ByColumn, BySensitive, Compact, FullDomain, Hierarchy, Like, Metric, Mondrian, Nearby, Nobody, Sequential,
-    Similar, Stop, TopDown, Transparent,
+    Anatomize, ByColumn, BySensitive, Compact, FullDomain, Hierarchy, Like, Metric, Mondrian, Nearby, Nobody,
+    Sequential, Similar, Stop, TopDown, Transparent,
 };
 use chrysalis_table::{Knob, Remedy, Role};
 

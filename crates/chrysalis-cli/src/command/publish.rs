@@ -4,7 +4,7 @@ use chrysalis::cells::{Place, publish_by_cells, unasked};
 use chrysalis::report::{ButterflyReport, PublishReport};
 use chrysalis::store::check_place;
 use chrysalis::words::{count, counted, number};
-use chrysalis::{DroppedReason, Manifest, Memory, OpenLedger, Published, Recipe, Seed, Watch, files, publish};
+use chrysalis::{Draft, DroppedReason, Manifest, Memory, OpenLedger, Published, Recipe, Seed, Watch, files, publish};
 use chrysalis_release::{Published as Shown, RoleName, Scope};
 
 use crate::args::{Cli, PublishArgs};

@@ -45,10 +45,8 @@ pub fn runs(draft: &Draft, header: &[String], command: &dyn Fn(&Run) -> String) 
         return Err(Error::request(message, remedy));
     }
     if draft.like.is_some() {
-        let message = format!(
-            "`{}` has no effect on a comparison, whose runs form groups in ways of their own",
-            Knob::Like
-        );
+        let message =
+            format!("`{}` has no effect on a comparison, whose runs form groups in ways of their own", Knob::Like);
         let remedy = Remedy::from("leave ").knob(Knob::Like, "").words(" out, and name it when you publish");
         return Err(Error::request(message, remedy));
     }

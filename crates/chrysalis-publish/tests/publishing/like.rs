@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use chrysalis_criteria::PrincipleSpec;
 use chrysalis_publish::method::{Anatomy, Angel, Fallback, Generalize, Method, Outcome, Permute, RankSwap};
-use chrysalis_publish::partitioner::{Compact, EarlierBoxes, FullDomain, Like, LikeFacts, Mondrian, Nearby, Nobody, Sequential};
+use chrysalis_publish::partitioner::{
+    Compact, EarlierBoxes, FullDomain, Like, LikeFacts, Mondrian, Nearby, Nobody, Sequential,
+};
 use chrysalis_publish::{AttributeSpec, Job, Microdata, Partition, Partitioner, PublishError, TaxonomySource};
 use chrysalis_release::{Release, View};
 use chrysalis_table::{Column, Role, Table, TaxonomyFile, Unwatched};
@@ -30,7 +32,8 @@ fn like(release: &Release) -> Like {
 
 /// The distinct rows of a table, without the column of group ids.
 fn shown(release: &Release, columns: &[&str]) -> Vec<Vec<String>> {
-    let rows: BTreeSet<Vec<String>> = papers::cells(release.table("generalized").unwrap(), columns).into_iter().collect();
+    let rows: BTreeSet<Vec<String>> =
+        papers::cells(release.table("generalized").unwrap(), columns).into_iter().collect();
     rows.into_iter().collect()
 }
 
@@ -49,7 +52,8 @@ fn pairs(n: usize) -> Partition {
 /// lose 5/45 each less the 2/45 that two lost already, 13/45; 31 and 40 join each other for 2 · 9/45.
 #[test]
 fn labels_stay_where_groups_pass_and_others_join_their_neighbours() {
-    let old = [(20, "a"), (21, "b"), (30, "a"), (31, "b"), (40, "a"), (41, "b"), (60, "a"), (61, "b"), (80, "a"), (81, "b")];
+    let old =
+        [(20, "a"), (21, "b"), (30, "a"), (31, "b"), (40, "a"), (41, "b"), (60, "a"), (61, "b"), (80, "a"), (81, "b")];
     let old = publish(&ages(&old), &Generalize, &pairs(5), &specs(&["k=2"])).release;
     let new = ages(&[(20, "a"), (20, "b"), (31, "a"), (40, "b"), (60, "a"), (61, "b"), (65, "b")]);
     let made = publish(&new, &Generalize, &like(&old), &specs(&["k=2", "distinct-l=2"]));
@@ -64,7 +68,8 @@ fn labels_stay_where_groups_pass_and_others_join_their_neighbours() {
     assert_eq!(exact.manifest.groups, 3);
 }
 
-const PLACES: &str = "Paris;France;Europe;*\nLyon;France;Europe;*\nRome;Italy;Europe;*\nTokyo;Japan;Asia;*\nOsaka;Japan;Asia;*\n";
+const PLACES: &str =
+    "Paris;France;Europe;*\nLyon;France;Europe;*\nRome;Italy;Europe;*\nTokyo;Japan;Asia;*\nOsaka;Japan;Asia;*\n";
 
 fn towns(names: &[&str], has_taxonomy: bool) -> Microdata {
     let values = Column::texts("s", (0..names.len()).map(|at| ["a", "b"][at % 2]));
@@ -149,7 +154,10 @@ fn what_does_not_fit_is_refused_in_words() {
     };
     let angel = publish(&both(), &angel, &Nearby, &specs(&["l=2"])).release;
     let said = boxes(&angel).unwrap_err().to_string();
-    assert!(said.contains("a release of the form angel is no plan for another: its labels are those of buckets"), "{said}");
+    assert!(
+        said.contains("a release of the form angel is no plan for another: its labels are those of buckets"),
+        "{said}"
+    );
     let unread = partition(&Like::default(), &one, &goal, 1).unwrap_err();
     assert!(matches!(unread, PublishError::Internal(_)));
     // Swapped values form no groups at all, so nothing of them can be opened.

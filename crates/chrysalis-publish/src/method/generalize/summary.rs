@@ -268,13 +268,7 @@ pub(crate) fn node_ncp(domain: &Domain, tree: &Taxonomy, node: &Node) -> f64 {
     }
 }
 
-fn of_nodes(
-    column: &Column,
-    tree: &Taxonomy,
-    partition: &Partition,
-    shown: Shown<'_>,
-    watch: &dyn Watch,
-) -> Summary {
+fn of_nodes(column: &Column, tree: &Taxonomy, partition: &Partition, shown: Shown<'_>, watch: &dyn Watch) -> Summary {
     let domain = column.domain();
     let ends = extremes(column, partition, |code| tree.rank(code), watch);
     let node = |(group, &ends): (usize, &(u32, u32))| match (shown.levels, shown.kept) {

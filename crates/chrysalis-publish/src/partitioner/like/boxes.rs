@@ -98,12 +98,15 @@ impl EarlierBoxes {
             let (name, kind) = (column.name(), column.domain().kind());
             match self.attributes.iter().find(|attribute| attribute.name == name) {
                 None => {
-                    let problem = format!("the earlier release has no quasi column `{name}`, so its groups say nothing of it");
+                    let problem =
+                        format!("the earlier release has no quasi column `{name}`, so its groups say nothing of it");
                     return Err(PublishError::remedied(problem, remedy()));
                 }
                 Some(known) if known.kind != kind => {
-                    let problem =
-                        format!("`{name}` is {kind} here, and {} in the earlier release: its groups do not fit", known.kind);
+                    let problem = format!(
+                        "`{name}` is {kind} here, and {} in the earlier release: its groups do not fit",
+                        known.kind
+                    );
                     let remedy = Remedy::from("read it alike with ").knob(Knob::Kind, format!("{name}={}", known.kind));
                     return Err(PublishError::remedied(problem, remedy));
                 }
@@ -114,8 +117,10 @@ impl EarlierBoxes {
         match self.attributes.iter().find(|attribute| !is_there(&attribute.name)) {
             None => Ok(()),
             Some(lacking) => {
-                let problem =
-                    format!("the groups of the earlier release are told apart by `{}` too, which is no quasi column here", lacking.name);
+                let problem = format!(
+                    "the groups of the earlier release are told apart by `{}` too, which is no quasi column here",
+                    lacking.name
+                );
                 Err(PublishError::remedied(problem, remedy()))
             }
         }
@@ -219,8 +224,10 @@ fn spans(view: &View, field: &Field, column: &CodedColumn) -> Vec<Cover> {
         }
         let codes: BTreeSet<u32> = codes.collect();
         let missing = codes.first().is_some_and(|&code| code < lowest);
-        let ranks: Vec<usize> =
-            codes.range(lowest..).filter_map(|&code| column.ranks.get((code - lowest) as usize).copied().flatten()).collect();
+        let ranks: Vec<usize> = codes
+            .range(lowest..)
+            .filter_map(|&code| column.ranks.get((code - lowest) as usize).copied().flatten())
+            .collect();
         let words: Vec<Box<str>> = match (field.kind, ranks.iter().min(), ranks.iter().max()) {
             (Kind::Ordinal, Some(&low), Some(&high)) => field.words[low..=high].to_vec(),
             _ => ranks.iter().map(|&rank| field.words[rank].clone()).collect(),

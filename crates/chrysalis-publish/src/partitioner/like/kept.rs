@@ -77,7 +77,7 @@ pub(crate) struct KeptColumn<'a> {
 
 impl<'a> KeptColumn<'a> {
     fn covers(self, group: usize) -> impl Iterator<Item = &'a Cover> {
-        let boxes = self.kept.groups.get(group).map_or(&[][..], |group| &group.boxes);
+        let boxes = self.kept.groups.get(group).map_or(&[][..], |group| &group.boxes[..]);
         boxes.iter().map(move |&at| self.kept.boxes.cover(at, self.attribute))
     }
 

@@ -86,7 +86,8 @@ impl Placed {
         }
         outside.sort_unstable_by(|&one, &other| space.codes(one).cmp(space.codes(other)).then(one.cmp(&other)));
         let inside = of_box.into_iter().zip(0..).filter(|(rows, _)| !rows.is_empty());
-        let (mut rows, mut boxes): (Vec<Vec<u32>>, Vec<Option<u32>>) = inside.map(|(rows, at)| (rows, Some(at))).unzip();
+        let (mut rows, mut boxes): (Vec<Vec<u32>>, Vec<Option<u32>>) =
+            inside.map(|(rows, at)| (rows, Some(at))).unzip();
         for alike in outside.chunk_by(|&one, &other| space.codes(one).eq(space.codes(other))) {
             rows.push(alike.to_vec());
             boxes.push(None);

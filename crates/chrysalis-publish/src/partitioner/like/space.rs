@@ -49,7 +49,8 @@ impl<'a> Space<'a> {
             axes.push(Axis::new(column, taxonomy));
             columns.push(column);
             let place = boxes.place(column.name());
-            attributes.push(place.ok_or_else(|| PublishError::Internal("boxes of other columns were not refused".into()))?);
+            attributes
+                .push(place.ok_or_else(|| PublishError::Internal("boxes of other columns were not refused".into()))?);
         }
         let reach = |at: usize| {
             let covers = boxes.covers(attributes[at]).iter();
@@ -58,7 +59,8 @@ impl<'a> Space<'a> {
         let reaches = (0..axes.len()).map(reach).collect();
         let mut space = Space { axes, columns, reaches, attributes, boxes, open: Vec::new(), nodes: Vec::new() };
         for at in 0..boxes.len() as u32 {
-            let penalties = (0..space.axes.len()).map(|axis| Some(space.reach(at, axis)?.extent.penalty(&space.axes[axis])));
+            let penalties =
+                (0..space.axes.len()).map(|axis| Some(space.reach(at, axis)?.extent.penalty(&space.axes[axis])));
             if let Some(penalty) = penalties.sum::<Option<f64>>() {
                 space.open.push((at, penalty));
             }
@@ -121,7 +123,8 @@ impl<'a> Space<'a> {
                 continue;
             }
             for &(at, penalty) in &self.open[node.boxes.clone()] {
-                let is_better = best.is_none_or(|(least, first)| penalty.total_cmp(&least).then(at.cmp(&first)).is_lt());
+                let is_better =
+                    best.is_none_or(|(least, first)| penalty.total_cmp(&least).then(at.cmp(&first)).is_lt());
                 if is_better && self.covers(at, point) {
                     best = Some((penalty, at));
                 }

@@ -58,7 +58,7 @@ pub(crate) fn read_with_next(path: &Path) -> Result<(Ledger, Option<Unfinished>)
     }
 }
 
-pub(crate) fn no_ledger(name: &str) -> Error {
+fn no_ledger(name: &str) -> Error {
     Error::request(format!("there is no ledger {name}"), other_ledger())
 }
 

@@ -410,7 +410,7 @@ fn a_half_done_step_is_noticed_and_repaired() {
     fs::rename(folder.join("ledger"), folder.join("ledger.next")).unwrap();
     let shown = run(folder, "series ledger").expect(2);
     assert!(
-        shown.stderr.contains("there is no ledger ledger yet: the run that was to publish release 3 ended"),
+        shown.stderr.contains("the ledger ledger is not there yet: the run that was to publish release 3 ended"),
         "{shown}"
     );
 }

@@ -77,6 +77,13 @@ def damaged(here: Path) -> ch.Made:
     return month(here, 2)
 
 
+def unfinished(here: Path) -> ch.Report:
+    """What a first run leaves that was cut off before the ledger was in its place."""
+    month(here)
+    (here / "ledger").rename(here / "ledger.next")
+    return ch.series(here / "ledger")
+
+
 def no_ledger(here: Path) -> ch.Made:
     """A month with something else for a ledger."""
     file(here, "x" * 99, "ledger").chmod(0o600)
@@ -98,6 +105,8 @@ def case(
 CASES = [
     # Ledgers.
     case("there is no ledger {name}", lambda here: month(here).release.audit(series=here / "nothing"), "`series="),
+    case("the ledger {name} is not there yet", unfinished, "same ledger"),
+    case("{} holds release {} of this series", lambda here: (month(here), month(here, force=True)), "`folder`"),
     case("the ledger {name} is older", restored, "`series="),
     case("the ledger {name} is of another series", lambda here: (
         month(here), month(here / "x"), month(here, 2, series=here / "x" / "ledger")), "`series="),

@@ -52,7 +52,7 @@ pub(crate) fn read_with_next(path: &Path) -> Result<(Ledger, Option<Unfinished>)
         (Some(bytes), _) => Ok((Ledger::decode(&bytes, &name)?, unfinished)),
         (None, None) => Err(no_ledger(&name)),
         (None, Some(unfinished)) => {
-            let message = format!("there is no ledger {name} yet: {}", unfinished.what());
+            let message = format!("the ledger {name} is not there yet: {}", unfinished.what());
             Err(Error::request(message, Remedy::from("publish again with the same ledger, which puts that right")))
         }
     }

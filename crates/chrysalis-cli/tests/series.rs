@@ -429,11 +429,7 @@ fn no_release_takes_the_place_of_one_of_its_series() {
     assert_eq!(hash(&folder.join("release-1/release.json")), manifest);
     assert_eq!(hash(&folder.join("ledger")), ledger);
     // Any other release there gives way.
-    run(
-        folder,
-        "publish month-1.csv --quasi ward --sensitive disease --require l=2 --drop id --drop age --out other --quiet",
-    )
-    .expect(0);
+    run(folder, "publish month-1.csv --quasi ward --sensitive disease --require l=2 --out other --quiet").expect(0);
     let line = publish(1, "--force").replace("--out release-1", "--out other");
     run(folder, &line).expect(0);
     assert!(folder.join("other/release.json").exists() && hash(&folder.join("other/release.json")) != manifest);
@@ -471,11 +467,11 @@ fn a_lone_newcomer_is_pointed_out() {
     let found = run(folder, &format!("{line} --output json")).expect(0).json();
     let told = &found["attacks"]["series"];
     assert_eq!((&told["replay_people"], &told["replay_share_at_least"]), (&1.into(), &1.0.into()), "{told}");
-    assert!(told["sentence"].as_str().unwrap().contains("the best of these bets is certain to be right"), "{told}");
+    assert!(told["finding"].as_str().unwrap().contains("the best of these bets is certain to be right"), "{told}");
     // Without the first month, nobody can say.
     let alone = run(folder, "audit release-2 --microdata month-2.csv --person id --output json").expect(0).json();
     assert!(alone["attacks"]["series"]["replay_people"].is_null(), "{alone}");
-    assert!(alone["attacks"]["series"]["sentence"].as_str().unwrap().contains("cannot be said"), "{alone}");
+    assert!(alone["attacks"]["series"]["finding"].as_str().unwrap().contains("cannot be said"), "{alone}");
 }
 
 /// Newcomers enough for three values that are new leave nobody surer than one in three.
@@ -494,7 +490,7 @@ fn newcomers_who_come_together_tell_nothing_more() {
     let told = &found["attacks"]["series"];
     assert_eq!(told["replay_people"], 0, "{told}");
     assert!(
-        told["replay_share_at_least"].is_null() && told["sentence"].as_str().unwrap().contains("cannot tell"),
+        told["replay_share_at_least"].is_null() && told["finding"].as_str().unwrap().contains("cannot tell"),
         "{told}"
     );
 }

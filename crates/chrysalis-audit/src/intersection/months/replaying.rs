@@ -58,7 +58,7 @@ impl SeriesReplay {
                     n => format!("is right at least once in {}", count(n)),
                 };
                 format!(
-                    "Whoever also knows how such sets of values are chosen can bet on {} beside values that are new to the \
+                    "Whoever also knows how such sets of values are chosen can bet on {} who stand beside values that are new to the \
                      series, and the best of these bets {odds}: that is not promised. {more}",
                     counted(people, "person", "people")
                 )

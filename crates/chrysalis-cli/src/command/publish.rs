@@ -4,7 +4,7 @@ use chrysalis::cells::{Place, publish_by_cells, unasked};
 use chrysalis::report::{ButterflyReport, PublishReport};
 use chrysalis::store::check_place;
 use chrysalis::words::{count, counted, number};
-use chrysalis::{Draft, DroppedReason, Manifest, Memory, OpenLedger, Published, Recipe, Seed, Watch, files, publish};
+use chrysalis::{DroppedReason, Manifest, Memory, OpenLedger, Published, Recipe, Seed, Watch, files, publish};
 use chrysalis_release::{Published as Shown, RoleName, Scope};
 
 use crate::args::{Cli, PublishArgs};
@@ -15,14 +15,11 @@ use crate::render::{self, Report};
 pub(crate) fn run(args: &PublishArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let phases = Phases::new(cli);
     check_place(&args.out, args.force)?;
-    let mut draft = args.choices.over(&args.file)?;
+    let mut draft = args.choices.over(&args.file, args.like.clone())?;
     draft.release.format = args.format.clone().or(draft.release.format);
     draft.series = args.series.clone().or(draft.series);
     draft.values_change = args.values_change.then_some(true).or(draft.values_change);
     draft.only_new = args.only_new.then_some(true).or(draft.only_new);
-    if args.like.is_some() {
-        draft = Draft { like: args.like.clone(), ..Draft::default() }.or(draft);
-    }
     if !args.after.is_empty() {
         draft.after = Some(args.after.clone());
     }

@@ -133,20 +133,25 @@ impl EarlierBoxes {
 
 /// Refuses forms that show no box of a group.
 fn check_form(form: Form) -> Result<(), PublishError> {
-    let shape = form.shape();
-    let why = if shape.has_users {
-        "its rows are in other groups for every user"
-    } else if shape.marginals.is_some() {
-        "its labels are those of buckets and its values those of batches, so that no group has both"
-    } else if shape.group_id.is_none() {
-        "it has no groups"
-    } else {
-        return Ok(());
-    };
-    let forms = Form::ALL.iter().filter(|form| check_form(**form).is_ok()).map(|form| form.name());
+    let Some(why) = obstacle(form) else { return Ok(()) };
+    let forms = Form::ALL.iter().filter(|form| obstacle(**form).is_none()).map(|form| form.name());
     let forms: Vec<&str> = forms.collect();
     let problem = format!("a release of the form {form} is no plan for another: {why}");
     Err(PublishError::remedied(problem, Remedy::from(format!("name a release of {}", forms.join(", ")))))
+}
+
+/// Why a form shows no box of a group.
+fn obstacle(form: Form) -> Option<&'static str> {
+    let shape = form.shape();
+    if shape.has_users {
+        Some("its rows are in other groups for every user")
+    } else if shape.marginals.is_some() {
+        Some("its labels are those of buckets and its values those of batches, so that no group has both")
+    } else if shape.group_id.is_none() {
+        Some("it has no groups")
+    } else {
+        None
+    }
 }
 
 /// What every group shows of an attribute.

@@ -87,7 +87,7 @@ pub use profile::{Levels, SensitiveLevels, Uniqueness, profile, profile_all};
 pub use report::{
     Attacks, AuditReport, Check, ColumnReport, Intersection, IntersectionLeft, IntersectionOver, Joining, Linking,
     NotCounted, Pooling, PopulationPresence, Presence, PrincipleResult, RowLinking, RowLinkingOver,
-    SHARE_ERROR_PERCENT, SeriesLeft, Shares, SharesOver, Similarity, SimilarityOf, Utility,
+    SHARE_ERROR_PERCENT, SeriesLeft, SeriesReplay, Shares, SharesOver, Similarity, SimilarityOf, Utility,
 };
 
 use chrysalis_release::Release;

@@ -228,6 +228,17 @@ pub struct SeriesLeft {
     pub narrowed: u64,
     /// How likely everybody's value is over all worlds that fit all releases, or why that was not counted.
     pub shares: Result<Shares, NotCounted>,
+    /// What knowing how signatures are chosen adds at least; absent without all releases from the first one on.
+    pub replay: Option<SeriesReplay>,
+}
+
+/// What whoever knows how the signatures of a series are chosen can tell at least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeriesReplay {
+    /// People who stand beside a value that was new to the series, so few that one of them is surer to have it than promised.
+    pub people: u64,
+    /// The fewest of whom one must have such a value; absent where there are none.
+    pub fewest: Option<u64>,
 }
 
 /// An estimated share counts as above the promise if it exceeds it by more than this many percent of it. Of random

@@ -376,9 +376,21 @@ fn a_half_done_step_is_noticed_and_repaired() {
         fs::write(folder.join(name), bytes).unwrap();
         fs::set_permissions(folder.join(name), fs::Permissions::from_mode(0o600)).unwrap();
     };
-    // The release is there, the ledger does not say so.
+    // The release is there, the ledger does not say so. Who only reads says it, and repairs nothing.
     put("ledger", &first);
     put("ledger.next", &second);
+    let told = |number: usize, words: &str, is_published: bool| {
+        let shown = run(folder, "series ledger").expect(0);
+        let what = format!("the run that was to publish release {number} ended {words}, or is still under way");
+        assert!(shown.stdout.split_whitespace().collect::<Vec<_>>().join(" ").contains(&what), "{shown}");
+        let json = run(folder, "series ledger --output json").expect(0).json();
+        assert_eq!(json["unfinished"], serde_json::json!({ "number": number, "is_published": is_published }));
+        let line = "audit release-1 --microdata month-1.csv --person id --series ledger";
+        let audited = run(folder, line);
+        assert!(audited.stderr.split_whitespace().collect::<Vec<_>>().join(" ").contains(&what), "{audited}");
+        assert!(folder.join("ledger.next").exists());
+    };
+    told(2, "after it was written and before the ledger said so", true);
     let line = publish(3, "").replace("--quiet", "");
     let made = run(folder, &line).expect(0);
     assert!(made.stderr.contains("the last run ended after release 2 was written"), "{made}");
@@ -387,9 +399,98 @@ fn a_half_done_step_is_noticed_and_repaired() {
     fs::remove_dir_all(folder.join("release-3")).unwrap();
     put("ledger", &second);
     put("ledger.next", &third);
+    told(3, "before it was written", false);
     let made = run(folder, &publish(4, "").replace("--quiet", "")).expect(0);
     assert!(made.stderr.contains("the last run ended before its release was written"), "{made}");
     let shown = run(folder, "series ledger --output json").expect(0).json();
     assert_eq!(shown["releases"].as_array().unwrap().len(), 3);
     assert!(!folder.join("ledger.next").exists());
+    assert!(shown["unfinished"].is_null(), "{shown}");
+    // A first run that was cut off leaves no ledger yet.
+    fs::rename(folder.join("ledger"), folder.join("ledger.next")).unwrap();
+    let shown = run(folder, "series ledger").expect(2);
+    assert!(
+        shown.stderr.contains("the ledger ledger is not there yet: the run that was to publish release 3 ended"),
+        "{shown}"
+    );
+}
+
+/// What was handed out stays: the next release is made to stand beside it.
+#[test]
+fn no_release_takes_the_place_of_one_of_its_series() {
+    let ground = tempfile::tempdir().unwrap();
+    let folder = ground.path();
+    let town = Town::new(19, 200);
+    town.write(&folder.join("month-1.csv"));
+    run(folder, &publish(1, "")).expect(0);
+    let (manifest, ledger) = (hash(&folder.join("release-1/release.json")), hash(&folder.join("ledger")));
+    let refused = run(folder, &publish(1, "--force")).expect(2);
+    assert!(refused.stderr.contains("release-1 holds release 1 of this series"), "{refused}");
+    assert_eq!(hash(&folder.join("release-1/release.json")), manifest);
+    assert_eq!(hash(&folder.join("ledger")), ledger);
+    // Any other release there gives way.
+    run(folder, "publish month-1.csv --quasi ward --sensitive disease --require l=2 --out other --quiet").expect(0);
+    let line = publish(1, "--force").replace("--out release-1", "--out other");
+    run(folder, &line).expect(0);
+    assert!(folder.join("other/release.json").exists() && hash(&folder.join("other/release.json")) != manifest);
+}
+
+/// Relaxed cuts are those of a partitioner, which a series does not have.
+#[test]
+fn relaxed_cuts_have_no_effect_on_a_series() {
+    let ground = tempfile::tempdir().unwrap();
+    let folder = ground.path();
+    Town::new(23, 60).write(&folder.join("month-1.csv"));
+    let refused = run(folder, &publish(1, "--relaxed")).expect(2);
+    let words = "`m=3` itself decides who stands together, so relaxed cuts have no effect";
+    assert!(refused.stderr.contains(words), "{refused}");
+    assert!(!folder.join("release-1").exists() && !folder.join("ledger").exists());
+}
+
+/// Whoever comes alone with a disease that nobody had is named to the owner.
+#[test]
+fn a_lone_newcomer_is_pointed_out() {
+    let ground = tempfile::tempdir().unwrap();
+    let folder = ground.path();
+    let write = |month: usize, last: &str| {
+        let rows: String = (0..12).map(|who| format!("{who},{},1,d{}\n", 20 + who, who % 4)).collect();
+        fs::write(folder.join(format!("month-{month}.csv")), format!("id,age,ward,disease\n{rows}{last}")).unwrap();
+    };
+    write(1, "");
+    write(2, "77,40,1,new\n");
+    run(folder, &publish(1, "")).expect(0);
+    let made = run(folder, &publish(2, "").replace("--quiet", "")).expect(0);
+    let words = "1 person stands in groups of values that no group showed together before";
+    assert!(made.stderr.contains(words), "{made}");
+    // So does the audit say, which has nothing but the releases and who was there.
+    let line = "audit release-2 --microdata month-2.csv --person id --with release-1 --with-microdata month-1.csv";
+    let found = run(folder, &format!("{line} --output json")).expect(0).json();
+    let told = &found["attacks"]["series"];
+    assert_eq!((&told["replay_people"], &told["replay_share_at_least"]), (&1.into(), &1.0.into()), "{told}");
+    assert!(told["finding"].as_str().unwrap().contains("the best of these bets is certain to be right"), "{told}");
+    // Without the first month, nobody can say.
+    let alone = run(folder, "audit release-2 --microdata month-2.csv --person id --output json").expect(0).json();
+    assert!(alone["attacks"]["series"]["replay_people"].is_null(), "{alone}");
+    assert!(alone["attacks"]["series"]["finding"].as_str().unwrap().contains("cannot be said"), "{alone}");
+}
+
+/// Newcomers enough for three values that are new leave nobody surer than one in three.
+#[test]
+fn newcomers_who_come_together_tell_nothing_more() {
+    let ground = tempfile::tempdir().unwrap();
+    let folder = ground.path();
+    let old: String = (0..12).map(|who| format!("{who},{},1,d{}\n", 20 + who, who % 4)).collect();
+    let new = "77,40,1,new\n78,40,1,newer\n79,41,1,newest\n";
+    fs::write(folder.join("month-1.csv"), format!("id,age,ward,disease\n{old}")).unwrap();
+    fs::write(folder.join("month-2.csv"), format!("id,age,ward,disease\n{old}{new}")).unwrap();
+    run(folder, &publish(1, "")).expect(0);
+    run(folder, &publish(2, "")).expect(0);
+    let line = "audit release-2 --microdata month-2.csv --person id --with release-1 --with-microdata month-1.csv";
+    let found = run(folder, &format!("{line} --output json")).expect(0).json();
+    let told = &found["attacks"]["series"];
+    assert_eq!(told["replay_people"], 0, "{told}");
+    assert!(
+        told["replay_share_at_least"].is_null() && told["finding"].as_str().unwrap().contains("cannot tell"),
+        "{told}"
+    );
 }

@@ -40,6 +40,7 @@ cases! {
     infeasible_values: "infeasible-values",
     init: "init",
     kinds: "kinds",
+    like: "like",
     missing: "missing",
     other_columns: "other-columns",
     paper_butterfly: "paper-butterfly",

@@ -7,7 +7,7 @@ use rand::CryptoRng;
 
 use crate::method::{Method, Outcome, PersonsFacts, together};
 use crate::microdata::{Persons, UnitClass};
-use crate::partitioner::{populated, population_holds_at_levels};
+use crate::partitioner::{KeptLabels, populated, population_holds_at_levels};
 use crate::series::{self, Past, SeriesGroups};
 use crate::{Disclosure, Microdata, Partition, Partitioner, PublishError, SensitiveColumn};
 
@@ -289,17 +289,22 @@ impl<'a> Job<'a> {
             watch.phase("partition", Some(total), counted);
         }
         let (mut all, mut sizes) = (Vec::with_capacity(persons.len()), Vec::new());
-        let mut recoding = None;
+        let (mut recoding, mut kept): (_, Option<KeptLabels>) = (None, None);
         for class in classes {
             let groups = partitioner.partition(&class.data, goal, self.rng, tell)?;
             sizes.extend(groups.sizes().map(|size| size as u32));
             recoding = groups.recoding().cloned();
+            kept = match (kept, groups.kept()) {
+                (Some(known), Some(more)) => Some(known.followed_by(more)),
+                (known, more) => known.or_else(|| more.cloned()),
+            };
             all.extend(groups.into_rows().into_iter().map(|at| class.persons[at as usize]));
         }
         let partition = Partition::new(all, &sizes);
-        Ok(match recoding {
-            Some(recoding) => partition.recoded(recoding),
-            None => partition,
+        Ok(match (recoding, kept) {
+            (Some(recoding), _) => partition.recoded(recoding),
+            (None, Some(kept)) => partition.keeping(kept),
+            (None, None) => partition,
         })
     }
 

@@ -1,9 +1,12 @@
+use crate::partitioner::KeptLabels;
+
 /// Disjoint groups that cover every row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Partition {
     rows: Vec<u32>,
     ends: Vec<u32>,
     recoding: Option<Recoding>,
+    kept: Option<KeptLabels>,
 }
 
 /// How groups are to be shown when a whole column is shown at one level of its taxonomy.
@@ -52,13 +55,24 @@ impl Partition {
             })
             .collect();
         debug_assert_eq!(ends.last().copied().unwrap_or(0) as usize, rows.len());
-        Partition { rows, ends, recoding: None }
+        Partition { rows, ends, recoding: None, kept: None }
     }
 
     /// The same groups, to be shown at these levels.
     #[must_use]
     pub fn recoded(self, recoding: Recoding) -> Self {
         Partition { recoding: Some(recoding), ..self }
+    }
+
+    /// The same groups, which keep labels of an earlier release.
+    #[must_use]
+    pub fn keeping(self, kept: KeptLabels) -> Self {
+        Partition { kept: Some(kept), ..self }
+    }
+
+    /// The labels that groups keep, if they were formed like those of an earlier release.
+    pub fn kept(&self) -> Option<&KeptLabels> {
+        self.kept.as_ref()
     }
 
     /// The levels at which attributes are shown, if the partitioner chose some.

@@ -43,7 +43,7 @@ impl Verb {
     fn takes(self, keyword: &str) -> bool {
         match self {
             Verb::Publish => !is_of::<CompareDraft>(keyword),
-            Verb::Compare => !["format", "series", "values_change", "only_new", "after"].contains(&keyword),
+            Verb::Compare => !["format", "series", "values_change", "only_new", "after", "like"].contains(&keyword),
             Verb::Profile => READING.contains(&keyword) || ["quasi", "sensitive", "taxonomy"].contains(&keyword),
             Verb::Risk => {
                 let is_read = READING.contains(&keyword) && !["prepare", "person", "key"].contains(&keyword);

@@ -39,7 +39,7 @@ mod _native {
     #[pymodule_export]
     use crate::compare::{Comparison, compare};
     #[pymodule_export]
-    use crate::look::{check_taxonomy, example, profile, propose_taxonomy, risk};
+    use crate::look::{check_taxonomy, example, profile, propose_taxonomy, risk, series};
     #[pymodule_export]
     use crate::publish::publish;
     #[pymodule_export]

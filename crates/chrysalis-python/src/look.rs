@@ -1,5 +1,5 @@
 //! What a table is like before anything is published: its profile, its risk, taxonomies for its columns, and a table to
-//! try things on.
+//! try things on; and what a ledger remembers.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,8 +7,8 @@ use std::sync::Arc;
 use chrysalis::table::{Column, Kind, TaxonomyError, TaxonomyFile, propose};
 use chrysalis::taxonomy::TaxonomyReport;
 use chrysalis::{
-    Draft, Error, RiskDraft, TaxonomyDraft, Watch, files, profile as profile_of, read_for_risk, read_population,
-    read_population_of, risk as risk_of,
+    Draft, Error, RiskDraft, TaxonomyDraft, Watch, files, profile as profile_of, read_for_risk, read_ledger,
+    read_population, read_population_of, risk as risk_of,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -88,6 +88,17 @@ pub(crate) fn risk(
         Ok((text(&found)?, found.notes))
     })?;
     told.notes.extend(notes);
+    Ok((report, told.notes))
+}
+
+/// What a ledger remembers of releases of the same people. Returns the report as JSON, and notes.
+#[pyfunction]
+pub(crate) fn series(py: Python<'_>, ledger: PathBuf) -> PyResult<(String, Vec<String>)> {
+    let ((report, unfinished), mut told) = work::run(py, None, move |_| {
+        let found = read_ledger(&ledger)?;
+        Ok((text(&found)?, found.unfinished.map(|run| run.to_string())))
+    })?;
+    told.notes.extend(unfinished);
     Ok((report, told.notes))
 }
 

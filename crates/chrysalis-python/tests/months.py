@@ -77,6 +77,13 @@ def damaged(here: Path) -> ch.Made:
     return month(here, 2)
 
 
+def unfinished(here: Path) -> ch.Report:
+    """What a first run leaves that was cut off before the ledger was in its place."""
+    month(here)
+    (here / "ledger").rename(here / "ledger.next")
+    return ch.series(here / "ledger")
+
+
 def no_ledger(here: Path) -> ch.Made:
     """A month with something else for a ledger."""
     file(here, "x" * 99, "ledger").chmod(0o600)
@@ -98,6 +105,8 @@ def case(
 CASES = [
     # Ledgers.
     case("there is no ledger {name}", lambda here: month(here).release.audit(series=here / "nothing"), "`series="),
+    case("the ledger {name} is not there yet", unfinished, "same ledger"),
+    case("{} holds release {} of this series", lambda here: (month(here), month(here, force=True)), "`folder`"),
     case("the ledger {name} is older", restored, "`series="),
     case("the ledger {name} is of another series", lambda here: (
         month(here), month(here / "x"), month(here, 2, series=here / "x" / "ledger")), "`series="),
@@ -148,6 +157,18 @@ CASES = [
     case("{missing} between {} and {}", lambda here: two(here, 3)[0].query(COUNT, others=[here / "release-1"]), "`others`"),
     case("{} says that it is release {late}", lambda here: two(here, 1)[0].query(COUNT, others=two(here / "x", 2)),
          "one series"),
+    # Releases that are like others.
+    case("the ledger {ledger} does not know {folder}", lambda here: once(
+        here, like=saved(here, quasi=["age"])), "leave `like` out"),
+    case("`{what}` and `{}` do not go together: {why}", lambda here: publish(
+        like=saved(here), partitioner="mondrian"), "leave `partitioner` out"),
+    case("a release of the form {form} is no plan", lambda here: publish(like=saved(here, method="angel")), "anatomy"),
+    case("the earlier release has no quasi column", lambda here: publish(
+        like=saved(here, quasi=["age"]), quasi=["age", "sex"]), "`quasi="),
+    case("the groups of the earlier release are told apart", lambda here: publish(
+        like=saved(here, quasi=["age", "sex"]), quasi=["age"]), "`quasi="),
+    case("`{name}` is {kind} here, and {}", lambda here: publish(
+        like=saved(here, quasi=["age"]), quasi=["age"], kind={"age": "real"}), '`kind={"age": "integer"}`'),
     # Releases that follow others without a ledger.
     case("nobody has worked out what a release of a series", lambda here: month(here, after=[saved(here)]), "`after`"),
     case("`{}` and `{}` do not go together: one takes", lambda here: once(here, after=[saved(here)]), "`only_new`"),

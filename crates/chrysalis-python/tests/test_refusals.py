@@ -401,6 +401,7 @@ UNREACHABLE = {
     ),
     "the ledger has values that the column cannot have": "a ledger with such values has another kind, or a wrong checksum",
     "an earlier release does not show its column": "such a release cannot be opened",
+    "the earlier release does not show its column": "such a release cannot be opened",
     "{} cannot be read": "its manifest was read a moment before",
     "`{}` has no effect on a table that is in memory": "Python says it of a release that stays in memory",
     "a value of `{}` stands in more than {} rows": "that takes more than four billion rows",

@@ -89,10 +89,27 @@ def test_a_series(tmp_path: Path) -> None:
                               series=ledger).raise_if_failed()
     checks = {check["check"] if "check" in check else check["name"]: check["detail"] for check in audit["checks"]}
     assert "the one that the ledger remembers" in checks["signatures"] and "releases 1, 2, 3" in checks["sequence"]
+    found = ch.series(ledger)
+    assert (found.m, found.column, found.people) == (3, "disease", 520) and not found.notes
+    assert [(release["number"], release["rows"], release["newcomers"]) for release in found.releases] == [
+        (1, 400, 400), (2, 400, 60), (3, 400, 60)]
+    assert "3 releases, 520 people" in repr(found)
+    # A run that was cut off before its release was written.
+    (tmp_path / "clinic.ledger.next").write_bytes(ledger.read_bytes())
+    (tmp_path / "clinic.ledger.next").chmod(0o600)
+    with pytest.warns(ch.ChrysalisWarning, match="was to publish release 3 ended after it was written"):
+        assert ch.series(ledger).unfinished == {"number": 3, "is_published": True}
+    (tmp_path / "clinic.ledger.next").unlink()
+    with pytest.raises(ch.RequestError, match="there is no ledger"):
+        ch.series(tmp_path / "nothing")
     # Everybody only once.
     once = {**roles, "require": "l=3", "method": "anatomy", "series": tmp_path / "once.ledger", "only_new": True}
     ch.publish(months[0], **once, folder=tmp_path / "once-1")
     assert ch.publish(months[1], **once, folder=tmp_path / "once-2").summary["series"]["left_out"] == 340
+    # The labels of the first month, for those who are new in the third.
+    like = {**once, "folder": tmp_path / "once-3", "like": ch.open(tmp_path / "once-1")}
+    kept = ch.publish(months[2], **like).summary["like"]
+    assert kept["groups"] >= kept["kept"] and kept["outside"] >= 0
     # Without a ledger, a plain release of the same people leaks.
     plain = {"quasi": ["age", "sex"], "sensitive": "disease", "require": "l=3", "method": "anatomy"}
     first = ch.publish(months[0], **plain, folder=tmp_path / "plain").release

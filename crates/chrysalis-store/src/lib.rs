@@ -37,7 +37,7 @@ pub use foreign::ForeignFormat;
 pub use input::{Input, Source};
 pub use limits::bytes_per_row;
 pub use part_by_part::PartByPart;
-pub use private::{PrivateFolder, manifest_sha256, place_of_private, read_private};
+pub use private::{PrivateFolder, manifest_sha256, next_of, place_of_private, read_private};
 pub use release_in::{
     manifests_beside, manifests_in, read_columns, read_columns_within, read_manifest, read_manifest_within,
     read_release, read_release_within,

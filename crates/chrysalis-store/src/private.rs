@@ -99,9 +99,7 @@ impl PrivateFolder {
 
     /// Where the next state of the file is staged.
     pub fn next(&self) -> PathBuf {
-        let mut name = self.path.as_os_str().to_owned();
-        name.push(".next");
-        PathBuf::from(name)
+        next_of(&self.path)
     }
 
     /// Stages the next state: it is on disk, with mode 600, when this returns.
@@ -124,6 +122,13 @@ impl PrivateFolder {
         let failed = |source| StoreError::Io { action: "remove", path: self.next(), source };
         fs::remove_file(self.next()).and_then(|()| self.lock.sync_all()).map_err(failed)
     }
+}
+
+/// Where the next state of a private file is staged.
+pub fn next_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".next");
+    PathBuf::from(name)
 }
 
 #[cfg(test)]

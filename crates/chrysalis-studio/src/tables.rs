@@ -262,6 +262,8 @@ fn check_handled(draft: &Draft) -> Result<(), Error> {
         "the studio makes no series of releases: every one of them needs the ledger of those before"
     } else if draft.after.as_ref().is_some_and(|after| !after.is_empty()) {
         "the studio does not judge a release beside earlier ones, which this recipe names"
+    } else if draft.like.is_some() {
+        "the studio does not take its groups from an earlier release, which this recipe names"
     } else if draft.users_know().len() > 1 {
         "the studio has one list of columns that others may know, and this recipe has several"
     } else {

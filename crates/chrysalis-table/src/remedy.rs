@@ -51,6 +51,7 @@ pub enum Knob {
     ValuesChange,
     OnlyNew,
     After,
+    Like,
     Key,
     Format,
     Seed,
@@ -80,7 +81,7 @@ pub enum Knob {
 
 impl Knob {
     /// All of them.
-    pub const ALL: [Knob; 66] = [
+    pub const ALL: [Knob; 67] = [
         Knob::Quasi,
         Knob::Sensitive,
         Knob::Other,
@@ -122,6 +123,7 @@ impl Knob {
         Knob::ValuesChange,
         Knob::OnlyNew,
         Knob::After,
+        Knob::Like,
         Knob::Key,
         Knob::Format,
         Knob::Seed,
@@ -193,6 +195,7 @@ impl Knob {
             Knob::ValuesChange => "values_change",
             Knob::OnlyNew => "only_new",
             Knob::After => "after",
+            Knob::Like => "like",
             Knob::Key => "key",
             Knob::Format => "format",
             Knob::Seed => "seed",

@@ -8,6 +8,7 @@ use chrysalis_release::{Form, Manifest, Release, View};
 use chrysalis_store::{manifest_sha256, read_release_within};
 use chrysalis_table::{Counted, Knob, Memory, Remedy, Watch};
 
+use crate::like::LikePlan;
 use crate::prepare::check_alike;
 use crate::report::AfterReport;
 use crate::series::SeriesPlan;
@@ -41,7 +42,9 @@ impl Draft {
     /// What is said of earlier releases.
     pub(crate) fn earlier(&self, form: Form, series: Option<&SeriesPlan>) -> Result<Earlier, Error> {
         let folders = self.after.clone().unwrap_or_default();
-        if folders.is_empty() {
+        // Whose people are all in a ledger, which leaves them out, needs no other judgement.
+        let is_implied = self.like.is_some() && series.is_none();
+        if folders.is_empty() && !is_implied {
             return Ok(Earlier::default());
         }
         if series.is_some_and(|series| !series.only_new) {
@@ -68,6 +71,12 @@ impl Draft {
                 Knob::Person
             );
             let remedy = Remedy::from("where everybody has one row, leave ").knob(Knob::Person, "").words(" out");
+            let remedy = match is_implied {
+                true => {
+                    remedy.words("; or publish only people whom a ledger does not know, with ").knob(Knob::OnlyNew, "")
+                }
+                false => remedy,
+            };
             return Err(Error::request(message, remedy));
         }
         if !form.shape().may_follow {
@@ -80,8 +89,15 @@ impl Draft {
 
     /// Reads the releases that the new one is to follow.
     pub fn provide_earlier(&self, recipe: &mut Recipe, memory: Memory, watch: &dyn Watch) -> Result<(), Error> {
-        let earlier = &mut recipe.earlier;
-        if earlier.folders.is_empty() {
+        let (earlier, like) = (&mut recipe.earlier, &mut recipe.like);
+        if let Some(like) = like.as_ref().filter(|_| earlier.releases.is_none()) {
+            // The same release may be named twice, in other words.
+            let named = |folder: &PathBuf| manifest_sha256(folder) == manifest_sha256(&like.folder);
+            if like.is_judged(recipe.series.as_ref())? && !earlier.folders.iter().any(named) {
+                earlier.folders.push(like.folder.clone());
+            }
+        }
+        if earlier.folders.is_empty() && like.is_none() {
             return Ok(());
         }
         watch.phase("read", None, Counted::Rows);
@@ -96,6 +112,14 @@ impl Draft {
             Ok(release)
         };
         let releases: Vec<Release> = earlier.folders.iter().map(read).collect::<Result<_, Error>>()?;
+        if let Some(like) = like {
+            let known =
+                earlier.folders.iter().position(|folder| manifest_sha256(folder) == manifest_sha256(&like.folder));
+            match known.and_then(|at| releases.get(at)) {
+                Some(release) => like.read(release)?,
+                None => like.read(&read(&like.folder.clone())?)?,
+            }
+        }
         earlier.releases = Some(Arc::new(releases));
         Ok(())
     }
@@ -109,6 +133,9 @@ pub(crate) fn check(
     watch: &dyn Watch,
 ) -> Result<Option<AfterReport>, Error> {
     let earlier = &recipe.earlier;
+    if let Some(manifest) = recipe.like.as_ref().and_then(LikePlan::manifest) {
+        check_alike(&[&release.manifest, manifest])?;
+    }
     if earlier.folders.is_empty() {
         return Ok(None);
     }
@@ -120,14 +147,28 @@ pub(crate) fn check(
     let views = std::iter::once(release).chain(known.iter()).map(View::open).collect::<Result<Vec<_>, _>>()?;
     let facts = judge_after(data, &recipe.require, &views, watch)?;
     refused(facts, data.rows() as u64)?;
+    note_strangers(facts, watch);
     let largest = facts.largest.map(|share| share.to_string());
     Ok(Some(AfterReport { releases: known.len() as u64, known: facts.known, largest }))
 }
 
+/// Says for whom nothing was judged: the owner alone knows whether people who came are people who left.
+fn note_strangers(facts: AfterFacts, watch: &dyn Watch) {
+    if facts.unfit == 0 || facts.unclaimed == 0 {
+        return;
+    }
+    let (people, rows) = (counted(facts.unfit, "person"), counted(facts.unclaimed, "row"));
+    watch.note(&format!(
+        "{people} of the table fit no group of an earlier release, and up to {rows} of one fit nobody. If some of them are the \
+         same people, whose quasi values changed since (a birthday, a move), both releases together may give them away: they \
+         were taken for others, and nothing was judged for them. A ledger knows people by their number instead"
+    ));
+}
+
 /// The refusal of a release that tells too much beside earlier ones.
 fn refused(facts: AfterFacts, people: u64) -> Result<(), Error> {
-    let AfterFacts { above, open, largest, .. } = facts;
-    if above + open == 0 {
+    let AfterFacts { above, left_above, open, largest, .. } = facts;
+    if above + left_above + open == 0 {
         return Ok(());
     }
     let largest = largest.map_or_else(String::new, |share| format!(", with a share of up to {share} of all worlds"));
@@ -137,6 +178,14 @@ fn refused(facts: AfterFacts, people: u64) -> Result<(), Error> {
         told.push(format!(
             "of {people}, {above} could be bet on with better odds than a single release allows by whoever has the earlier \
              releases as well{largest}"
+        ));
+    }
+    if left_above > 0 {
+        told.push(format!(
+            "{} of an earlier release who left could be bet on with better odds than that release alone allows: what \
+             their groups show no more is theirs{}",
+            counted(left_above, "person"),
+            if above > 0 { "" } else { &largest }
         ));
     }
     if open > 0 {

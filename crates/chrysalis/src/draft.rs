@@ -66,6 +66,10 @@ pub struct Draft {
     /// relative to the spec.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<Vec<PathBuf>>,
+    /// An earlier release: its groups are kept wherever they satisfy what is required now, and its labels with them. Where
+    /// people may be in both, that implies `after`. In a spec it is relative to the spec.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub like: Option<PathBuf>,
     /// The file with the owner's key, for pseudonyms and shifts; made on first use. In a spec it is relative to the spec.
     /// When absent, `chrysalis.key` beside the table.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -463,6 +467,9 @@ impl Draft {
         let mut base = base;
         let was_keyed = base.says_keyed();
         base.give_way_to(&self);
+        if self.like.is_some() && base.like.is_none() {
+            base.release.give_way_to_like();
+        }
         let chooses = self.release.method.is_some() || self.release.partitioner.is_some();
         let over = chooses.then(|| self.release.clone().over(&base.release).ok()).flatten();
         let release = over.unwrap_or_else(|| self.release.clone().or(base.release.clone()));
@@ -492,6 +499,7 @@ impl Draft {
             values_change: self.values_change.or(base.values_change),
             only_new: self.only_new.or(base.only_new),
             after: self.after.or(base.after),
+            like: self.like.or(base.like),
             key: self.key.clone(),
             quasi: self.quasi.or(base.quasi),
             sensitive: self.sensitive.or(base.sensitive),

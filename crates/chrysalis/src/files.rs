@@ -38,7 +38,8 @@ fn load_spec(path: &Path) -> Result<Draft, Error> {
     if let Some(input) = spec.input.as_mut().filter(|input| input.as_os_str() != "-") {
         *input = folder.join(&*input);
     }
-    for file in [&mut spec.key, &mut spec.series, &mut spec.release.population_table].into_iter().flatten() {
+    let files = [&mut spec.key, &mut spec.series, &mut spec.like, &mut spec.release.population_table];
+    for file in files.into_iter().flatten() {
         *file = folder.join(&*file);
     }
     for earlier in spec.after.iter_mut().flatten() {

@@ -51,6 +51,7 @@ mod exposure;
 pub mod files;
 mod found_again;
 pub mod guess;
+mod like;
 mod partitioner;
 mod persons;
 mod population;
@@ -98,7 +99,7 @@ pub use risk::{
 };
 pub use sample::{MOST_WORLDS, SampleReport, Sampled, Sampling, sample};
 pub use seed::Seed;
-pub use series::{OpenLedger, ReleaseRecord, Remembered, SeriesPlan, SeriesReport, read_ledger};
+pub use series::{OpenLedger, ReleaseRecord, Remembered, SeriesPlan, SeriesReport, Unfinished, read_ledger};
 pub use spec_text::{AtDoor, commented_spec};
 
 pub use chrysalis_arrow as arrow;

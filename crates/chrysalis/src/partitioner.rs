@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use chrysalis_criteria::Rational;
 use chrysalis_publish::Partitioner;
 use chrysalis_publish::partitioner::{
-    Anatomize, ByColumn, BySensitive, Compact, FullDomain, Hierarchy, Metric, Mondrian, Nearby, Nobody, Sequential,
-    Similar, Stop, TopDown, Transparent,
+    Anatomize, ByColumn, BySensitive, Compact, FullDomain, Hierarchy, Like, Metric, Mondrian, Nearby, Nobody,
+    Sequential, Similar, Stop, TopDown, Transparent,
 };
 use chrysalis_table::{Knob, Remedy, Role};
 
@@ -37,6 +37,8 @@ pub(crate) enum Choice {
     Sorted(BySensitive),
     Sequential,
     Transparent,
+    /// The groups of an earlier release.
+    Like,
     /// A single hierarchy of butterflies.
     Butterflies(Hierarchy),
     /// The method forms the groups, or needs none.
@@ -69,6 +71,7 @@ impl Choice {
             Choice::Sorted(objective) => Box::new(*objective),
             Choice::Sequential => Box::new(Sequential),
             Choice::Transparent => Box::new(Transparent),
+            Choice::Like => Box::new(Like::default()),
             Choice::Butterflies(_) | Choice::Nobody => Box::new(Nobody),
         }
     }

@@ -132,7 +132,7 @@ fn carried_out(
             assumptions::of(&data, &recipe.require).iter().for_each(|note| watch.note(note));
             disclosure::check_identifying(&identifying, recipe)?;
         }
-        let partitioner = recipe.partitioner.build();
+        let partitioner = recipe.build_partitioner();
         watch.detail(&told(&data, recipe));
         let mut job = Job::new(&data, &recipe.require, &*partitioner, &mut rng, watch);
         if let Some(followed) = &followed {
@@ -145,7 +145,7 @@ fn carried_out(
             Refusal::Never => None,
         };
         let of_series = followed.zip(outcome.series.as_ref());
-        let remembered = of_series.map(|(followed, groups)| followed.remembered(&data, groups)).transpose()?;
+        let remembered = of_series.map(|(followed, groups)| followed.remembered(&data, groups, watch)).transpose()?;
         let mut published = finished(outcome, recipe, dropped_rows as u64, seed, watch);
         measure(&mut published.report, &data, recipe);
         published.remembered = match all_new {

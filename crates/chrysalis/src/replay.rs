@@ -109,6 +109,9 @@ fn partitioner(manifest: &Manifest) -> Result<Box<dyn Partitioner>, String> {
             "Not replayed: groups follow from what was published before, which only the ledger knows.".to_owned()
         );
     }
+    if manifest.partitioner == Choice::Like.build().name() {
+        return Err("Not replayed: groups follow from an earlier release, which the manifest does not hold.".to_owned());
+    }
     let name: String = manifest.partitioner.chars().take(40).collect();
     let entry = catalogue::partitioner(&name)
         .ok_or_else(|| format!("Not replayed: `{name}` is not a partitioner of this version."))?;
@@ -122,7 +125,7 @@ fn partitioner(manifest: &Manifest) -> Result<Box<dyn Partitioner>, String> {
         Choice::Sequential => {
             Err("Not replayed: groups by `sequential` follow the order of the input, whatever the values.".to_owned())
         }
-        Choice::Column(_) | Choice::Butterflies(_) | Choice::Nobody => {
+        Choice::Column(_) | Choice::Like | Choice::Butterflies(_) | Choice::Nobody => {
             Err(format!("Not replayed: `{name}` forms no groups of its own."))
         }
         Choice::Compact

@@ -37,6 +37,26 @@ fn refused(attributes: Value, release: Value, message: &str) {
     assert!(!error.remedy.is_empty(), "{}", error.message);
 }
 
+/// Where groups are those of an earlier release, nothing else may say how they are formed; a spec gives way.
+#[test]
+fn groups_of_an_earlier_release_leave_nothing_to_choose() {
+    let like =
+        |release: Value| draft(json!({ "quasi": ["age"], "sensitive": "ill", "like": "first", "release": release }));
+    let header = ["age".to_owned(), "ill".to_owned()];
+    let required = json!({ "require": ["k=2"] });
+    assert_eq!(like(required.clone()).check(&header).unwrap().partitioner(), Some("like"));
+    for (knob, value) in [("partitioner", json!("mondrian")), ("relaxed", json!(true)), ("transparent", json!(true))] {
+        let mut release = required.clone();
+        release[knob] = value.clone();
+        let error = like(release.clone()).check(&header).unwrap_err();
+        assert!(error.message.starts_with(&format!("`{knob}` and `like` do not go together: ")), "{}", error.message);
+        assert!(!error.remedy.is_empty());
+        let base = draft(json!({ "quasi": ["age"], "sensitive": "ill", "release": release }));
+        let over = draft(json!({ "like": "first" })).or(base);
+        assert_eq!(over.check(&header).unwrap().partitioner(), Some("like"), "{knob}");
+    }
+}
+
 #[test]
 fn a_knob_without_effect_on_the_method_or_partitioner_is_refused() {
     assert!(check(json!({}), json!({})).is_ok());

@@ -48,6 +48,7 @@ impl Draws {
                 Draws::Nothing("`full-domain` draws nothing at random (unless a time limit ends its search)")
             }
             "column" => Draws::Nothing("the groups are given in the table"),
+            "like" => Draws::Nothing("the groups are those of an earlier release, and none is drawn"),
             "sequential" => Draws::Nothing("the groups follow the order of the rows"),
             "min-sum" | "min-max" | "min-max-exact" | "max-groups" => Draws::EqualValues,
             "nearby" | "compact" => Draws::Near,

@@ -37,7 +37,7 @@ pub(crate) fn check(release: &Release, disclosure: Option<&Disclosure>, watch: &
 }
 
 /// The partitioners that may have formed the groups of a release.
-const PARTITIONERS: [&str; 19] = [
+const PARTITIONERS: [&str; 20] = [
     "compact",
     "mondrian",
     "full-domain",
@@ -51,6 +51,7 @@ const PARTITIONERS: [&str; 19] = [
     "min-max-exact",
     "max-groups",
     "sequential",
+    "like",
     SERIES,
     TRANSPARENT,
     "body-first",

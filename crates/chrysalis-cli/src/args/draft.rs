@@ -1,6 +1,7 @@
 //! Flags as a draft.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use chrysalis::values::names;
 use chrysalis::{
@@ -117,9 +118,10 @@ impl RiskArgs {
 }
 
 impl Choices {
-    /// All that is said of a file: flags win over a spec.
-    pub(crate) fn over(&self, file: &str) -> Result<Draft, Failure> {
-        let mut draft = self.draft()?.or(files::draft(file)?);
+    /// All that is said of a file: flags win over a spec. `like` is an earlier release whose groups are to be kept.
+    pub(crate) fn over(&self, file: &str, like: Option<PathBuf>) -> Result<Draft, Failure> {
+        let flags = Draft { like, ..self.draft()? };
+        let mut draft = flags.or(files::draft(file)?);
         // Exactly, without rounding it to what people read.
         draft.memory = self.memory.map(|memory| format!("{}kB", memory.bytes().div_ceil(1000))).or(draft.memory);
         let is_file = |said: &AttributeDraft| matches!(said.taxonomy, Some(TaxonomyDraft::File(_)));

@@ -69,6 +69,8 @@ Examples:
       --require k-map=5 --population-table census.csv --partitioner full-domain --out release
   chrysalis publish patients.csv --quasi age,sex --sensitive disease --require k=10 \\
       --prepare age=top:90 --prepare age=round:5 --out release
+  chrysalis publish may.csv --quasi age,sex --sensitive disease --person patient_id \\
+      --require l=4 --series ledger --only-new --like april --out may
   chrysalis publish patients.csv --quasi age,sex --sensitive disease \\
       --require distinct-l-alpha=3,1 --categories 'disease=HIV|Cancer;Hepatitis;Flu|Cold' \\
       --weights 'sensitivity(2)' --out release"

@@ -283,6 +283,11 @@ pub(crate) struct PublishArgs {
     /// would tell too much beside them. For anatomy, permute and generalize.
     #[arg(long = "after", value_name = "DIR")]
     pub(crate) after: Vec<PathBuf>,
+    /// An earlier release whose groups and labels are kept wherever the new rows satisfy what is required; only groups that
+    /// fail are merged. Implies `--after` with it, unless the ledger of `--series` with `--only-new` knows it. Takes the
+    /// place of `--partitioner`.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) like: Option<PathBuf>,
 }
 
 /// How a table becomes a release: all that a spec can say, as flags.

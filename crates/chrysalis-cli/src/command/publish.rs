@@ -15,7 +15,7 @@ use crate::render::{self, Report};
 pub(crate) fn run(args: &PublishArgs, cli: &Cli) -> Result<ExitCode, Failure> {
     let phases = Phases::new(cli);
     check_place(&args.out, args.force)?;
-    let mut draft = args.choices.over(&args.file)?;
+    let mut draft = args.choices.over(&args.file, args.like.clone())?;
     draft.release.format = args.format.clone().or(draft.release.format);
     draft.series = args.series.clone().or(draft.series);
     draft.values_change = args.values_change.then_some(true).or(draft.values_change);
@@ -121,6 +121,7 @@ impl Summary<'_> {
         }
         facts.extend(self.persons());
         facts.extend(self.series());
+        facts.extend(self.like());
         facts.extend(self.after());
         let together = manifest.together.iter().map(|set| set.join(", "));
         facts.extend(together.map(|set| ("together", format!("{set}: nothing is promised about combinations"))));
@@ -234,6 +235,19 @@ impl Summary<'_> {
         });
         let (known, releases) = (counted(after.known, "person"), counted(after.releases, "earlier release"));
         Some(("after", format!("{known} may have been in {releases}{share}")))
+    }
+
+    /// How much of an earlier release's groups is left.
+    fn like(&self) -> Option<(&'static str, String)> {
+        let like = self.report.like.as_ref()?;
+        let mut words = format!("{} of {} keep their labels", count(like.kept), counted(like.groups, "earlier group"));
+        if like.empty > 0 {
+            words += &format!(", {} hold nobody", count(like.empty));
+        }
+        if like.outside > 0 {
+            words += &format!("; {} in none of them", counted(like.outside, "row"));
+        }
+        Some(("like", words))
     }
 
     fn series(&self) -> Vec<(&'static str, String)> {

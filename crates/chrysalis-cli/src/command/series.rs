@@ -1,6 +1,6 @@
 use std::process::ExitCode;
 
-use chrysalis::words::count;
+use chrysalis::words::{count, counted};
 use chrysalis::{SeriesReport, read_ledger};
 
 use crate::args::{Cli, SeriesArgs};
@@ -23,12 +23,16 @@ fn blocks(report: &SeriesReport) -> Vec<String> {
         facts.push(("signatures", count(report.signatures)));
     }
     if let Some(last) = report.releases.last() {
-        let room = format!(
-            "{} more newcomers with one and the same value would have found a place in the last release without counterfeits",
-            count(last.room)
-        );
+        let room = match last.room {
+            0 => "no further newcomer is sure to find a place in such a release without counterfeits".to_owned(),
+            n => format!(
+                "{} with one and the same value would have found a place in the last release without counterfeits",
+                counted(n, "more newcomer")
+            ),
+        };
         facts.extend(report.m.map(|_| ("room", room)));
     }
+    facts.extend(report.unfinished.iter().map(|unfinished| ("unfinished", unfinished.to_string())));
     let row = |release: &chrysalis::ReleaseRecord| {
         let numbers = [
             release.number,
@@ -45,6 +49,6 @@ fn blocks(report: &SeriesReport) -> Vec<String> {
     };
     let rows: Vec<Vec<String>> = report.releases.iter().map(row).collect();
     let header = ["release", "rows", "stay", "new", "changed", "left out", "counterfeits", "groups", "manifest"];
-    let title = format!("A series of {}", chrysalis::words::counted(report.releases.len() as u64, "release"));
+    let title = format!("A series of {}", counted(report.releases.len() as u64, "release"));
     vec![title, render::table(&header, &rows), render::facts(&facts)]
 }

@@ -44,6 +44,12 @@ pub fn runs(draft: &Draft, header: &[String], command: &dyn Fn(&Run) -> String) 
         let remedy = Remedy::from("leave ").knob(Knob::After, "").words(" out, and name it when you publish");
         return Err(Error::request(message, remedy));
     }
+    if draft.like.is_some() {
+        let message =
+            format!("`{}` has no effect on a comparison, whose runs form groups in ways of their own", Knob::Like);
+        let remedy = Remedy::from("leave ").knob(Knob::Like, "").words(" out, and name it when you publish");
+        return Err(Error::request(message, remedy));
+    }
     let listed = draft.compare.as_ref().map_or(&[][..], |compare| &compare.runs);
     let entries = if listed.is_empty() { usual(draft)? } else { listed.to_vec() };
     let mut runs = Vec::new();

@@ -21,8 +21,15 @@ pub struct AfterFacts {
     pub known: u64,
     /// People whose value has a larger share of all worlds than a single release may give it.
     pub above: u64,
+    /// The same of people who left: they are in an earlier release, and nobody of the table can be them.
+    pub left_above: u64,
     /// People for whom worlds cannot be counted.
     pub open: u64,
+    /// People of the table who fit no group of any earlier release: nothing is judged for them.
+    pub unfit: u64,
+    /// Rows of an earlier release that nobody of the table can have, in the one that has most of them. They may be those of
+    /// people who fit nothing, because their quasi values changed.
+    pub unclaimed: u64,
     /// The largest share that was counted.
     pub largest: Option<Rational>,
 }
@@ -46,7 +53,10 @@ pub fn judge_after(
     let mut facts = AfterFacts::default();
     // Step 3.
     let left_over = left_over(releases, &fitting, &kinds);
-    let n_with_strangers = with_strangers(releases, &fitting, &kinds);
+    let n_with_strangers = unclaimed(releases, &fitting, &kinds).filter(|rows| *rows > 0).count();
+    facts.unclaimed = unclaimed(releases, &fitting, &kinds).max().unwrap_or(0);
+    let fits_none = |kind: usize| fitting.iter().skip(1).all(|found| found[kind].is_empty());
+    facts.unfit = (0..kinds.rows.len()).filter(|&kind| fits_none(kind)).map(|kind| kinds.rows[kind].1).sum();
     for (groups, members) in parts.all(&fitting, kinds.rows.len()) {
         watch.pause();
         let people: u64 = members.iter().map(|&kind| kinds.rows[kind].1).sum();
@@ -66,7 +76,8 @@ pub fn judge_after(
             Some(share) => {
                 let has_other = shown.iter().flat_map(BTreeMap::keys).any(|value| !ordinary.contains(value));
                 let most_other = if has_other { share } else { Rational::from_integer(0) };
-                Some(vec![Told { people, most: share, most_other, alone: share }])
+                // Whoever left has such a share as well.
+                Some(vec![Told { people, stay: true, most: share, most_other, alone: share }])
             }
             // Step 5.
             None => {
@@ -80,7 +91,8 @@ pub fn judge_after(
             None => facts.open += people,
             Some(told) => {
                 for told in told {
-                    facts.above += if limit.is_below(&told) { told.people } else { 0 };
+                    let above = if told.stay { &mut facts.above } else { &mut facts.left_above };
+                    *above += if limit.is_below(&told) { told.people } else { 0 };
                     facts.largest = facts.largest.max(Some(told.most));
                 }
             }
@@ -184,13 +196,13 @@ fn left_over(releases: &[View], fitting: &[Vec<Vec<u32>>], kinds: &Kinds) -> Vec
     releases.iter().zip(fitting).map(of_release).collect()
 }
 
-/// How many earlier releases have rows that nobody of the table can have.
-fn with_strangers(releases: &[View], fitting: &[Vec<Vec<u32>>], kinds: &Kinds) -> usize {
-    let has_some = |(view, found): &(&View, &Vec<Vec<u32>>)| {
+/// By earlier release, how many rows nobody of the table can have.
+fn unclaimed(releases: &[View], fitting: &[Vec<Vec<u32>>], kinds: &Kinds) -> impl Iterator<Item = u64> {
+    let rows = |(view, found): (&View, &Vec<Vec<u32>>)| {
         let fit = found.iter().zip(&kinds.rows).filter(|(groups, _)| !groups.is_empty()).map(|(_, (_, n))| n);
-        view.groups.n_rows() as u64 > fit.sum::<u64>()
+        (view.groups.n_rows() as u64).saturating_sub(fit.sum::<u64>())
     };
-    releases.iter().zip(fitting).skip(1).filter(has_some).count()
+    releases.iter().zip(fitting).skip(1).map(rows)
 }
 
 /// By release, how many more rows the groups of a part have than people who fit them.
@@ -236,7 +248,7 @@ fn cells(
             cells.insert((vec![at], false), left);
         }
     }
-    Some(cells.into_iter().map(|((groups, is_known), people)| Cell { groups, people, is_known }).collect())
+    Some(cells.into_iter().map(|((groups, stays), people)| Cell { groups, people, stays }).collect())
 }
 
 /// A release, and the number of one of its groups.

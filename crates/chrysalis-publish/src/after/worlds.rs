@@ -15,7 +15,7 @@ pub(super) struct Cell {
     pub(super) groups: Vec<usize>,
     pub(super) people: u64,
     /// Whether they are people of the table, and not some who left.
-    pub(super) is_known: bool,
+    pub(super) stays: bool,
 }
 
 /// Groups that are joined, and the people in them.
@@ -28,6 +28,8 @@ pub(super) struct Part<'a> {
 /// What all worlds together tell of some people.
 pub(super) struct Told {
     pub(super) people: u64,
+    /// Whether they are people of the table, and not some who left.
+    pub(super) stay: bool,
     /// The largest share of a value.
     pub(super) most: Rational,
     /// The largest share of a value that is not ordinary.
@@ -59,7 +61,7 @@ fn divisor(one: u128, other: u128) -> u128 {
 }
 
 impl Part<'_> {
-    /// What is told of every cell of known people; `None` where worlds cannot be counted, or there are none.
+    /// What is told of every cell; `None` where worlds cannot be counted, or there are none.
     pub(super) fn shares(&self, watch: &dyn Watch) -> Option<Vec<Told>> {
         if self.cells.len() > MAX_CELLS {
             return None;
@@ -129,10 +131,9 @@ impl Part<'_> {
         let told = |(cell, (most, most_other)): (&Cell, (&u128, &u128))| {
             let (most, most_other) = (share(cell, *most)?, share(cell, *most_other)?);
             let alone = cell.groups.iter().filter_map(|&group| largest(&self.shown[group])).max()?;
-            Some(Told { people: cell.people, most, most_other, alone })
+            Some(Told { people: cell.people, stay: cell.stays, most, most_other, alone })
         };
-        let cells = self.cells.iter().zip(most.iter().zip(&most_other));
-        cells.filter(|(cell, _)| cell.is_known).map(told).collect()
+        self.cells.iter().zip(most.iter().zip(&most_other)).map(told).collect()
     }
 
     /// All ways to choose who has a value, cell by cell, so that every group has as many as it shows: how many of each cell,

@@ -54,6 +54,7 @@ pub fn merged(plan: &CellPlan, cells: &[CellFacts]) -> Result<(Outcome, Vec<(Str
         ),
         persons: None,
         recoding: None,
+        like: None,
         angelization: None,
         butterflies: None,
         series: None,

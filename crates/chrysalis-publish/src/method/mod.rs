@@ -15,6 +15,7 @@ mod toy;
 use chrysalis_criteria::loss::{Ncp, discernibility};
 use chrysalis_release::{Form, Release};
 
+use crate::partitioner::{KeptLabels, LikeFacts};
 use crate::{Disclosure, Job, Microdata, Partition, PublishError, Recoding, SeriesGroups};
 
 pub use anatomy::Anatomy;
@@ -63,6 +64,8 @@ pub struct Outcome {
     pub persons: Option<PersonsFacts>,
     /// For groups that follow from levels of taxonomies: the levels, and how far the search went.
     pub recoding: Option<Recoding>,
+    /// For groups like those of an earlier release: how much of these is left.
+    pub like: Option<LikeFacts>,
     /// For angel: facts about its buckets.
     pub angelization: Option<Angelization>,
     /// For butterfly: facts about its butterflies.
@@ -106,6 +109,7 @@ impl Outcome {
             discernibility: discernibility(sizes()),
             group_sizes: (sizes().min().unwrap_or(0), sizes().max().unwrap_or(0)),
             recoding: partition.recoding().cloned(),
+            like: partition.kept().map(KeptLabels::facts),
             release,
             persons: None,
             series: None,

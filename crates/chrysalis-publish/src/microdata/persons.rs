@@ -151,14 +151,15 @@ impl Persons {
 
     /// Groups of persons as groups of their rows.
     pub(crate) fn to_rows(&self, partition: Partition) -> Partition {
-        let recoding = partition.recoding().cloned();
+        let (recoding, kept) = (partition.recoding().cloned(), partition.kept().cloned());
         let rows_of = |group: &[u32]| -> u32 { group.iter().map(|&person| self.rows(person).len() as u32).sum() };
         let sizes: Vec<u32> = partition.groups().map(rows_of).collect();
         let rows = partition.into_rows().into_iter().flat_map(|person| self.rows(person)).copied().collect();
         let partition = Partition::new(rows, &sizes);
-        match recoding {
-            Some(recoding) => partition.recoded(recoding),
-            None => partition,
+        match (recoding, kept) {
+            (Some(recoding), _) => partition.recoded(recoding),
+            (None, Some(kept)) => partition.keeping(kept),
+            (None, None) => partition,
         }
     }
 

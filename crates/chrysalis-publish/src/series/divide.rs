@@ -1,3 +1,6 @@
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
 use chrysalis_table::{Code, Column};
 
 use super::{Family, Past};
@@ -28,15 +31,6 @@ impl Bucket {
         self.rows.iter().map(Vec::len).sum()
     }
 
-    /// Step 2. As many groups as the most frequent value has people: where others have fewer, newcomers take their
-    /// places. Returns how many people there are then.
-    pub(super) fn balance(&mut self, family: &Family, newcomers: &mut [Vec<u32>]) -> u64 {
-        self.has_past = self.len() > 0;
-        self.groups = self.most();
-        self.fill(family, newcomers);
-        self.len() as u64
-    }
-
     /// Newcomers take places that are free.
     pub(super) fn fill(&mut self, family: &Family, newcomers: &mut [Vec<u32>]) {
         for (rows, &value) in self.rows.iter_mut().zip(family.values(self.signature)) {
@@ -44,6 +38,30 @@ impl Bucket {
             let n = (self.groups - rows.len()).min(waiting.len());
             rows.extend(waiting.drain(waiting.len() - n..));
         }
+    }
+}
+
+/// How many people a bucket has too few of one value. Chance makes a value lack about as many as the square root of the
+/// groups, so the greatest lack is the one that has most beside that.
+#[derive(PartialEq, Eq)]
+struct Lack {
+    short: usize,
+    groups: usize,
+    bucket: Reverse<usize>,
+    place: usize,
+}
+
+impl Ord for Lack {
+    fn cmp(&self, other: &Self) -> Ordering {
+        // PROOF: people are numbered in 32 bits, so the products fit 128 bits.
+        let squared = |one: &Lack, two: &Lack| (one.short as u128).pow(2) * two.groups as u128;
+        squared(self, other).cmp(&squared(other, self)).then_with(|| self.bucket.cmp(&other.bucket))
+    }
+}
+
+impl PartialOrd for Lack {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }
 
@@ -65,6 +83,30 @@ impl Divided {
             self.buckets.push(Bucket::new(fresh as u32, family));
         }
         &mut self.buckets[signature as usize]
+    }
+
+    /// Step 2. Each bucket becomes as many groups as its most frequent value has people: where other values have fewer,
+    /// newcomers take their places. Returns how many people the buckets have then.
+    pub(super) fn balance(&mut self, family: &Family) -> u64 {
+        let mut lacks: Vec<BinaryHeap<Lack>> = self.newcomers.iter().map(|_| BinaryHeap::new()).collect();
+        for (at, bucket) in self.buckets.iter_mut().enumerate() {
+            bucket.has_past = bucket.len() > 0;
+            bucket.groups = bucket.most();
+            for (place, (rows, &value)) in bucket.rows.iter().zip(family.values(bucket.signature)).enumerate() {
+                let short = bucket.groups - rows.len();
+                let lack = Lack { short, groups: bucket.groups, bucket: Reverse(at), place };
+                lacks[value as usize].extend((short > 0).then_some(lack));
+            }
+        }
+        for (waiting, lacks) in self.newcomers.iter_mut().zip(&mut lacks) {
+            while let Some(mut lack) = lacks.pop() {
+                let Some(row) = waiting.pop() else { break };
+                self.buckets[lack.bucket.0].rows[lack.place].push(row);
+                lack.short -= 1;
+                lacks.extend((lack.short > 0).then_some(lack));
+            }
+        }
+        self.buckets.iter().map(|bucket| bucket.len() as u64).sum()
     }
 
     /// More groups of a signature, whose places newcomers take.

@@ -85,12 +85,15 @@ pub struct SeriesFacts {
     pub newcomers: u64,
     /// People whose value left their signature, and who were given another one.
     pub changed: u64,
+    /// People in groups whose signature nobody had before, and that show values of nobody: whoever runs the steps in
+    /// thought may tell for whose sake it was made.
+    pub lone: u64,
     /// Values that nobody has, over all groups.
     pub counterfeits: u64,
     /// The most of them in one group.
     pub most_counterfeits: u64,
     /// How many more newcomers with one and the same value would have found a place without counterfeits, whatever the
-    /// value.
+    /// value; 0 as well if k is above m, where that is not known.
     pub room: u64,
 }
 
@@ -115,13 +118,13 @@ pub(crate) fn form(
     let mut divided = divide::divide(column, past, &family, &rows);
     change::place(&mut divided, &mut family, column, past, m)?;
     // Step 2.
-    let balanced = divided.buckets.iter_mut().map(|bucket| bucket.balance(&family, &mut divided.newcomers)).sum();
-    progress(balanced);
+    progress(divided.balance(&family));
     // Step 2a.
     fewest::fill_up(&mut divided, &family, (m, k), column.name())?;
     // Step 3.
     let mut rest = Rest::of(&divided.newcomers, m);
-    let room = rest.room();
+    // In step 3b people move for the sake of k, which more newcomers may change in any way; groups of m have k people.
+    let room = if k <= m { rest.room() } else { 0 };
     rest.pad(&divided.buckets, &family, column);
     for (signature, groups) in
         rest.hand_out(&divided.buckets, &alike::alike(data, column), &column.histogram(), &mut family)
@@ -149,6 +152,10 @@ pub(crate) fn form(
         of_group,
         times,
     };
+    let is_lone =
+        |group: &usize| groups.of_group[*group] as usize >= past.signatures.len() && groups.counterfeits(*group) > 0;
+    let lone = (0..groups.partition.n_groups()).filter(is_lone).map(|group| groups.partition.group(group).len() as u64);
+    groups.facts.lone = lone.sum();
     let counterfeits = (0..groups.partition.n_groups()).map(|group| groups.counterfeits(group));
     (groups.facts.counterfeits, groups.facts.most_counterfeits) =
         counterfeits.fold((0, 0), |(sum, most), n| (sum + n, most.max(n)));

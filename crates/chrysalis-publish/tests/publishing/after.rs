@@ -106,12 +106,28 @@ proptest! {
             _ => shares.iter().any(|share| *share > alone(*who, &all)),
         };
         let people: Vec<(i64, [Rational; 3])> = ids.iter().copied().zip(shares).collect();
-        let expected = people.iter().filter(|person| is_new(&person.0) && is_above(person)).count() as u64;
+        let above = |are_new: bool| people.iter().filter(|who| is_new(&who.0) == are_new && is_above(who)).count() as u64;
+        let (expected, expected_left) = (above(true), above(false));
         let facts = judge_after(&table(&new), &required(&specs(&[require])), &[after, before], &Unwatched).unwrap();
         prop_assert_eq!(facts.open, 0, "everybody can be counted");
         prop_assert_eq!(facts.above, expected, "{} {:?} {:?}", require, people, all);
+        prop_assert_eq!(facts.left_above, expected_left, "{} {:?} {:?}", require, people, all);
         let known = new.iter().filter(|(who, _)| old.iter().any(|(known, _)| known == who)).count() as u64;
         prop_assert!(facts.known >= known);
+    }
+}
+
+/// Whose quasi value changed is taken for somebody else: that is counted, because nothing is judged for such people.
+#[test]
+fn people_who_changed_are_counted_as_strangers() {
+    let before: Vec<Row> = (0..8).map(|who| (who * 10, who as usize % 3)).collect();
+    let mut after = before.clone();
+    after.iter_mut().take(2).for_each(|row| row.0 += 1_000);
+    let releases = |rows: &[Row], seed| published(rows, &Anatomy, &Nearby, "l=1.5", seed).unwrap();
+    for (rows, expected) in [(&before, (0, 0)), (&after, (2, 2)), (&before[2..].to_vec(), (0, 2))] {
+        let views = [releases(rows, 1), releases(&before, 1)];
+        let facts = judge_after(&table(rows), &required(&specs(&["l=1.5"])), &views, &Unwatched).unwrap();
+        assert_eq!((facts.unfit, facts.unclaimed), expected, "{facts:?}");
     }
 }
 
@@ -134,6 +150,26 @@ fn equal_groups_and_one_who_came_are_noticed() {
         let away: Vec<Row> = old.iter().map(|(who, value)| (who + 100, *value)).collect();
         let apart = judge_after(&table(&away), &require, &[one(&away), one(&old)], &Unwatched).unwrap();
         assert_eq!((apart.known, apart.above, apart.open), (0, 0, 0), "{form}");
+    }
+}
+
+/// The same groups, of which one person left: what is shown no more is that person's value. Everybody else keeps a share of a
+/// third at most, so that nothing else would be noticed.
+#[test]
+fn whoever_leaves_a_group_is_not_given_away() {
+    let old: Vec<Row> = vec![(1, 0), (2, 1), (3, 2), (4, 0), (5, 1), (6, 2), (7, 0)];
+    let new: Vec<Row> = old[..6].to_vec();
+    let forms: [(&dyn Method, &dyn Partitioner); 3] =
+        [(&Generalize, &Mondrian { relaxed: false }), (&Anatomy, &Nearby), (&Permute, &Nearby)];
+    for (method, how) in forms {
+        let one = |rows: &[Row]| published(rows, method, how, "k=6", 3).unwrap();
+        for require in ["l=2", "k=6"] {
+            let facts = judge_after(&table(&new), &required(&specs(&[require])), &[one(&new), one(&old)], &Unwatched);
+            let facts = facts.unwrap();
+            let told = (facts.above, facts.left_above, facts.open);
+            assert_eq!(told, (0, 1, 0), "{} {require}: {facts:?}", method.form());
+            assert_eq!(facts.largest, Some(Rational::from_integer(1)));
+        }
     }
 }
 

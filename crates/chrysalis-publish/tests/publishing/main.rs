@@ -14,6 +14,7 @@ mod dealing;
 mod forms;
 mod full_domain;
 mod generalize;
+mod like;
 mod local_recoding;
 mod mondrian;
 mod populated;

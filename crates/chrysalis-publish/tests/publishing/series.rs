@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use crate::common::{plain, rng, specs};
 
 /// What an owner remembers, by the names of people and values.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Memory {
     signatures: Vec<Vec<String>>,
     lives: BTreeMap<u32, Vec<u32>>,
@@ -393,6 +393,20 @@ fn what_cannot_be_hidden_is_refused_in_words() {
     assert_eq!(alone.to_string(), "m=2 is about a series, but no series is named");
 }
 
+/// Whoever comes alone with a value that no signature has is given one that nobody had: that is said.
+#[test]
+fn newcomers_of_a_signature_of_their_own_are_counted() {
+    let first: Vec<Row> = vec![(0, 0, "a"), (1, 1, "b")];
+    let mut memory = Memory::default();
+    let (outcome, _) = memory.publish(&Anatomy, &first, (2, &VALUES, false, 3)).unwrap();
+    assert_eq!(outcome.series.unwrap().facts.lone, 0);
+    for (more, lone) in [(vec![(2, 2, "c")], 1), (vec![(2, 2, "c"), (3, 3, "d")], 0), (vec![(2, 2, "a")], 0)] {
+        let rows: Vec<Row> = first.iter().copied().chain(more).collect();
+        let (outcome, shown) = memory.clone().publish(&Anatomy, &rows, (2, &VALUES, false, 3)).unwrap();
+        assert_eq!(outcome.series.unwrap().facts.lone, lone, "{shown:?}");
+    }
+}
+
 /// Lives of up to forty people over up to eight months: present or not, with a value for life.
 fn lives() -> impl Strategy<Value = Vec<(usize, u8, i64)>> {
     prop::collection::vec((0..VALUES.len(), 1u8..=255, 0i64..100), 4..40)
@@ -429,6 +443,32 @@ proptest! {
                 Err(PublishError::Infeasible { .. }) if known.is_empty() => {}
                 Err(error) => prop_assert!(false, "{error}"),
             }
+        }
+    }
+
+    /// As many more newcomers as there is room for, with one value, whichever it is, take no more counterfeits.
+    #[test]
+    fn who_finds_room_takes_no_counterfeits(
+        lives in lives(),
+        (m, k) in (2u64..=4, 1u64..=6),
+        value in 0..VALUES.len(),
+        seed in 0u64..1000,
+    ) {
+        let mut memory = Memory::default();
+        let require = [format!("m={m}"), format!("k={k}")];
+        let require: Vec<&str> = require.iter().map(String::as_str).collect();
+        for month in 0..4 {
+            let there = lives.iter().enumerate().filter(|(_, (_, months, _))| months >> month & 1 == 1);
+            let rows: Vec<Row> = there.map(|(who, (value, _, place))| (who as u32, *place, VALUES[*value])).collect();
+            let mut before = memory.clone();
+            let Ok((outcome, _)) = memory.publish_under(&require, &Anatomy, &rows, (&VALUES, false, seed)) else { break };
+            let facts = outcome.series.unwrap().facts;
+            prop_assert!(facts.room == 0 || k <= m, "{facts:?}");
+            let more = (0..facts.room as u32).map(|at| (1_000 + at, i64::from(at), VALUES[value]));
+            let rows: Vec<Row> = rows.into_iter().chain(more).collect();
+            let (outcome, _) = before.publish_under(&require, &Anatomy, &rows, (&VALUES, false, seed)).unwrap();
+            let with_them = outcome.series.unwrap().facts;
+            prop_assert!(with_them.counterfeits <= facts.counterfeits, "{facts:?} {with_them:?}");
         }
     }
 

@@ -73,6 +73,7 @@ __all__ = [
     "propose_taxonomy",
     "publish",
     "risk",
+    "series",
 ]
 
 
@@ -101,7 +102,8 @@ def publish(
       ``near``, ``ordinary``, ``categories``, ``weights``; ``prefix`` is a list of columns; ``attributes`` holds several
       at once, as in a ``chrysalis.toml``.
     - *again next month*: ``series`` (the ledger, a private file that is made on first use), ``values_change``,
-      ``only_new``; ``after`` (earlier releases, where there is no ledger).
+      ``only_new``; ``after`` (earlier releases, where there is no ledger); ``like`` (an earlier release whose groups and
+      labels are kept as far as they satisfy what is required).
     - *files*: ``delimiter``, ``encoding``, ``na``, ``date_format``, ``missing``, ``key``, ``format``; ``memory`` (how much
       publishing to ``folder`` may take: a table that needs more is published cell by cell, with rows waiting on disk beside
       it, and the release is read when you ask it; or, without a folder, how much reading a taxonomy may take).
@@ -212,6 +214,29 @@ def risk(
     told(notes)
     values: dict[str, Any] = json.loads(report)
     return Report(values, f"Risk of {values['rows']:,} rows", notes)
+
+
+def series(ledger: str | PathLike[str]) -> Report:
+    """Says what a ledger remembers of releases of the same people: of nobody in particular.
+
+    ``ledger`` is the file that ``publish`` was given as ``series``. The report has ``m`` and ``column`` (what is promised),
+    how many ``people`` were ever published, how many ``signatures`` they have, and ``releases``: for each its rows, who
+    stayed, who was new, its counterfeits, and the room that it left. If a run did not come to its end, ``unfinished`` says
+    which, and a warning what puts it right.
+
+    >>> import chrysalis as ch
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     made = ch.publish(ch.example(500), quasi=["age"], sensitive="disease", person="patient_id", require="m=3",
+    ...                       method="anatomy", series=folder + "/ledger", folder=folder + "/release-1")
+    ...     found = ch.series(folder + "/ledger")
+    >>> found.people, found.m, [release["counterfeits"] for release in found.releases]
+    (500, 3, [0])
+    """
+    report, notes = _native.series(fspath(ledger))
+    told(notes)
+    values: dict[str, Any] = json.loads(report)
+    return Report(values, f"{len(values['releases']):,} releases, {values['people']:,} people", notes)
 
 
 def example(rows: int = 1000, *, seed: int = 1) -> Table:

@@ -72,6 +72,7 @@ class Knobs(ProfileKnobs, total=False):
     values_change: bool
     only_new: bool
     after: Union[Path, Sequence[Path]]
+    like: Path
     intervals: Mapping[str, Union[Number, Sequence[Number]]]
     prefix: Names
     categories: Mapping[str, Sequence[Sequence[str]]]

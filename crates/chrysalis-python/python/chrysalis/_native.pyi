@@ -31,6 +31,7 @@ __all__ = [
     "publish",
     "rewrite",
     "risk",
+    "series",
 ]
 
 class _Progress(Protocol):
@@ -176,6 +177,7 @@ def risk(
     rows: str | PathLike[str] | None = None,
     progress: _Progress | None = None,
 ) -> tuple[str, list[str]]: ...
+def series(ledger: str | PathLike[str]) -> tuple[str, list[str]]: ...
 def propose_taxonomy(
     table: object, name: str, keywords: dict[str, Any]
 ) -> tuple[list[list[str]], str]: ...

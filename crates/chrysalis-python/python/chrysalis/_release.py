@@ -67,6 +67,12 @@ class Release:
         """The folder that it was read from, or saved to."""
         return None if self._native.path is None else Path(self._native.path)
 
+    def __fspath__(self) -> str:
+        """Its folder, so that it can stand where a folder is asked for: ``like=made.release``."""
+        if self._native.path is None:
+            raise RequestError("this release is in no folder", "save it first")
+        return self._native.path
+
     @property
     def tables(self) -> Mapping[str, Table]:
         """Its tables, by name."""

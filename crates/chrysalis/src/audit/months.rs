@@ -5,10 +5,9 @@ use std::path::Path;
 
 use chrysalis_audit::{KnownLives, Month, SeriesAudit, audit_series};
 use chrysalis_release::Release;
-use chrysalis_store::read_private;
 use chrysalis_table::{Knob, Remedy, Watch};
 
-use crate::series::{Ledger, PersonHash};
+use crate::series::{Ledger, PersonHash, Unfinished, read_with_next};
 use crate::{Error, Evidence, files};
 
 /// What the ledger of a series knows, to be compared with releases. It is not repaired.
@@ -16,6 +15,7 @@ pub struct KnownLedger {
     name: String,
     ledger: Ledger,
     hash: Box<dyn Fn(&str) -> PersonHash + Sync + Send>,
+    unfinished: Option<Unfinished>,
 }
 
 impl fmt::Debug for KnownLedger {
@@ -28,13 +28,12 @@ impl KnownLedger {
     /// Reads a ledger.
     pub fn read(path: &Path) -> Result<KnownLedger, Error> {
         let name = path.display().to_string();
-        let bytes = read_private(path)?.ok_or_else(|| crate::series::no_ledger(&name))?;
-        let ledger = Ledger::decode(&bytes, &name)?;
+        let (ledger, unfinished) = read_with_next(path)?;
         if ledger.signatures().is_none() {
             let message = format!("the ledger {name} is of people who are published once, and follows nobody");
             return Err(Error::request(message, crate::series::other_ledger()));
         }
-        Ok(KnownLedger { name, hash: Box::new(ledger.hasher()?), ledger })
+        Ok(KnownLedger { name, hash: Box::new(ledger.hasher()?), ledger, unfinished })
     }
 }
 
@@ -77,6 +76,7 @@ pub(super) fn audit(release: &Release, with: &Evidence<'_>, watch: &dyn Watch) -
         months.push(Month { name, release, sha256: hash(at + 1), people });
     }
     let Some(known) = with.ledger else { return Ok(Some(audit_series(&months, None, watch)?)) };
+    known.unfinished.iter().for_each(|unfinished| watch.note(&unfinished.to_string()));
     if let Some(person) = with.person {
         known.ledger.check_person(person, &known.name)?;
     }

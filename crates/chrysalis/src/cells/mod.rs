@@ -41,6 +41,7 @@ pub fn check(recipe: &Recipe) -> Result<(), Error> {
         Choice::FullDomain { .. } => format!("`{}` shows every column at one level in the whole table", name()),
         Choice::Column(_) => format!("`{}` takes groups that are given, which cells would tear", name()),
         Choice::Sequential => format!("`{}` follows the order of the rows, which cells change", name()),
+        Choice::Like => "the groups of an earlier release are looked for in the whole table".to_owned(),
         _ if !recipe.earlier.folders.is_empty() => {
             "what a release tells beside earlier ones is judged from the whole table".to_owned()
         }

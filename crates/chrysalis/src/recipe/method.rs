@@ -111,7 +111,7 @@ impl ReleaseDraft {
     }
 
     /// Resets a knob.
-    fn forget(&mut self, knob: Knob) {
+    pub(crate) fn forget(&mut self, knob: Knob) {
         match knob {
             Knob::Marginal => self.marginals = None,
             Knob::BucketColumn => self.bucket_columns = None,

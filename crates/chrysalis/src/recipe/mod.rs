@@ -13,6 +13,7 @@ use chrysalis_table::{ColumnRequest, Kind, Knob, Memory, MissingPolicy, Remedy, 
 
 use crate::after::Earlier;
 use crate::catalogue::{self, MethodEntry};
+use crate::like::LikePlan;
 use crate::partitioner::Choice;
 use crate::persons::PersonsPlan;
 use crate::population::{self, PopulationTable};
@@ -54,6 +55,8 @@ pub struct Recipe {
     pub(crate) series: Option<SeriesPlan>,
     /// Releases that it follows without a ledger.
     pub(crate) earlier: Earlier,
+    /// The release whose groups it is to have.
+    pub(crate) like: Option<LikePlan>,
     /// Columns that are read only to see whether people have several rows.
     pub(crate) suspects: Vec<String>,
     /// What is done to columns before anything else.
@@ -239,8 +242,13 @@ impl Draft {
         let users = self.users(method)?;
         let roles = self.roles(header)?;
         let chosen = self.release.chosen()?;
+        self.check_like(method, &require)?;
         self.release.check_effect(&chosen)?;
-        let partitioner = chosen.partitioner.map_or(Ok(Choice::Nobody), |entry| (entry.make)(&self.release))?;
+        let partitioner = match (&self.like, chosen.partitioner) {
+            (Some(_), _) => Choice::Like,
+            (None, Some(entry)) => (entry.make)(&self.release)?,
+            (None, None) => Choice::Nobody,
+        };
         partitioner.check_levels(&self.release, &roles)?;
         population::check_asked(self, method.form, &partitioner, &require)?;
         if partitioner.may_suppress() && !shows_suppressed(method.form) {
@@ -331,6 +339,7 @@ impl Draft {
             memory: self.memory_limit()?,
             series,
             earlier,
+            like: self.like_plan(),
             suspects,
             preparation,
             key: None,

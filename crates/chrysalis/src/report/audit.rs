@@ -461,7 +461,7 @@ fn intersection(found: &Intersection) -> Value {
     })
 }
 
-/// Shares are null if they were not counted.
+/// Shares are null if they were not counted, and what a replay tells is null if it cannot be said.
 fn series(found: &SeriesLeft) -> Value {
     let shares = found.shares.as_ref().ok();
     json!({
@@ -474,6 +474,8 @@ fn series(found: &SeriesLeft) -> Value {
         "people_estimated": shares.map(|shares| shares.estimated),
         "people_impossible": shares.map(|shares| shares.impossible),
         "shares_not_counted": found.shares.as_ref().err().map(|reason| reason.sentence()),
+        "replay_people": found.replay.map(|replay| replay.people),
+        "replay_share_at_least": found.replay.and_then(|replay| replay.fewest).map(|fewest| 1.0 / fewest as f64),
     })
 }
 

@@ -7,8 +7,8 @@ mod publish;
 pub use answer::{AnswerReport, short};
 pub use audit::AuditOutcome;
 pub use publish::{
-    AfterReport, BucketReport, ButterflyReport, ClassReport, DroppedColumn, JoinedReport, LevelReport, NodesReport,
-    PublishReport, RecodingReport, SeriesStep,
+    AfterReport, BucketReport, ButterflyReport, ClassReport, DroppedColumn, JoinedReport, LevelReport, LikeReport,
+    NodesReport, PublishReport, RecodingReport, SeriesStep,
 };
 
 use serde::{Serialize, Serializer};

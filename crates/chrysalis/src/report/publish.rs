@@ -1,6 +1,7 @@
 use chrysalis_criteria::loss::average_group_size;
 use chrysalis_publish::Recoding;
 use chrysalis_publish::method::{ButterflyFacts, Outcome, UserFacts};
+use chrysalis_publish::partitioner::LikeFacts;
 use chrysalis_release::{Form, RoleName};
 use serde::Serialize;
 
@@ -40,6 +41,9 @@ pub struct PublishReport {
     /// What earlier releases and this one tell together; absent if none were named.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<AfterReport>,
+    /// Where groups are those of an earlier release: how much of them is left.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub like: Option<LikeReport>,
     /// Rows dropped because their persons had too many; absent if no limit was set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub surplus_rows: Option<u64>,
@@ -121,6 +125,26 @@ pub struct AfterReport {
     /// The largest share that one value has over all worlds that agree with all releases; absent where nobody was there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub largest: Option<String>,
+}
+
+/// How much of an earlier release's groups is left in a release that is like it.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct LikeReport {
+    /// Different groups of the earlier release, by their labels.
+    pub groups: u64,
+    /// Those whose labels a group of the new one shows as they were.
+    pub kept: u64,
+    /// Those in which nobody is.
+    pub empty: u64,
+    /// Rows that none of them covers.
+    pub outside: u64,
+}
+
+impl From<LikeFacts> for LikeReport {
+    fn from(facts: LikeFacts) -> Self {
+        let LikeFacts { boxes, kept, empty, outside } = facts;
+        LikeReport { groups: boxes, kept, empty, outside }
+    }
 }
 
 /// One release of a series.
@@ -285,6 +309,7 @@ impl PublishReport {
             }),
             series: None,
             after: None,
+            like: outcome.like.map(LikeReport::from),
             surplus_rows: None,
             dropped_rows,
             dropped_columns: dropped

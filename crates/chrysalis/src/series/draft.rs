@@ -74,11 +74,14 @@ impl Draft {
                     );
                     return out(message, Knob::Transparent);
                 }
+                let decides = |what: &str, knob: Knob| {
+                    out(format!("`{asked}` itself decides who stands together, so {what} no effect"), knob)
+                };
                 if release.partitioner.is_some() {
-                    return out(
-                        format!("`{asked}` itself decides who stands together, so a partitioner has no effect"),
-                        Knob::Partitioner,
-                    );
+                    return decides("a partitioner has", Knob::Partitioner);
+                }
+                if release.relaxed == Some(true) {
+                    return decides("relaxed cuts have", Knob::Relaxed);
                 }
                 let idle = [
                     (Knob::RowsKnown, self.rows_known.is_some()),

@@ -13,13 +13,13 @@ use std::sync::Arc;
 
 use chrysalis_release::{Manifest, Release, RoleName};
 use chrysalis_store::{
-    Format, PrivateFolder, StoreError, manifest_sha256, manifests_in, place_of_private, read_private,
+    Format, PrivateFolder, StoreError, manifest_sha256, manifests_in, next_of, place_of_private, read_private,
     write_release_once,
 };
 use chrysalis_table::{Counted, Knob, Remedy, Stopped, Watch};
 
 use super::ledger::{Ledger, other_ledger};
-use super::{Remembered, SeriesReport};
+use super::{Remembered, SeriesReport, Unfinished};
 use crate::{Error, Recipe};
 
 /// A ledger that only this run may change.
@@ -32,14 +32,33 @@ pub struct OpenLedger {
 
 /// What may be told about the ledger in a file. A step that was left half done is not repaired.
 pub fn read_ledger(path: &Path) -> Result<SeriesReport, Error> {
+    let (ledger, unfinished) = read_with_next(path)?;
+    Ok(SeriesReport { unfinished, ..ledger.report() })
+}
+
+/// The ledger in a file, and the run that staged another one beside it. Nothing is repaired.
+pub(crate) fn read_with_next(path: &Path) -> Result<(Ledger, Option<Unfinished>), Error> {
     let name = path.display().to_string();
-    match read_private(path)? {
-        Some(bytes) => Ok(Ledger::decode(&bytes, &name)?.report()),
-        None => Err(no_ledger(&name)),
+    let place = place_of_private(path)?;
+    let staged = match read_private(&next_of(&place))? {
+        Some(bytes) => Ledger::decode(&bytes, &next_of(path).display().to_string())?,
+        None => Ledger::new(None, String::new(), String::new())?,
+    };
+    let unfinished = staged.last().map(|last| {
+        let is_published = is_there(&staged, &place, Path::new(&last.folder));
+        Unfinished { number: last.number, is_published, ledger: name.clone() }
+    });
+    match (read_private(path)?, &unfinished) {
+        (Some(bytes), _) => Ok((Ledger::decode(&bytes, &name)?, unfinished)),
+        (None, None) => Err(no_ledger(&name)),
+        (None, Some(unfinished)) => {
+            let message = format!("the ledger {name} is not there yet: {}", unfinished.what());
+            Err(Error::request(message, Remedy::from("publish again with the same ledger, which puts that right")))
+        }
     }
 }
 
-pub(crate) fn no_ledger(name: &str) -> Error {
+fn no_ledger(name: &str) -> Error {
     Error::request(format!("there is no ledger {name}"), other_ledger())
 }
 
@@ -75,15 +94,20 @@ fn settled(folder: &PrivateFolder, out: &Path) -> Result<Staged, Error> {
         folder.forget()?;
         return Ok(Staged::Nothing);
     };
-    let is_it = |place: &Path| manifest_sha256(place).as_ref() == Some(&last.manifest);
     let number = last.number;
-    let is_near = || releases_near(&staged, folder.path(), out).iter().any(|(place, _)| is_it(place));
-    if is_it(Path::new(&last.folder)) || is_near() {
+    if is_there(&staged, folder.path(), out) {
         folder.settle()?;
         return Ok(Staged::WasPublished { number });
     }
     folder.forget()?;
     Ok(Staged::WasNot { number, place: last.folder.clone() })
+}
+
+/// Whether the last release of a staged ledger is there: where it was to be, or wherever it may have been moved.
+fn is_there(staged: &Ledger, file: &Path, out: &Path) -> bool {
+    let Some(last) = staged.last() else { return false };
+    let is_it = |place: &Path| manifest_sha256(place).as_ref() == Some(&last.manifest);
+    is_it(Path::new(&last.folder)) || releases_near(staged, file, out).iter().any(|(place, _)| is_it(place))
 }
 
 /// The releases that lie where the new one is to be and beside it, beside the ledger, and beside those that the ledger
@@ -100,6 +124,21 @@ fn releases_near(ledger: &Ledger, file: &Path, out: &Path) -> Vec<(PathBuf, Mani
         }
     }
     near
+}
+
+/// A release that the ledger knows stays where it is.
+///
+/// LEAK: whoever has it keeps it, and the next releases are made so that they can stand beside it.
+fn check_place(ledger: &Ledger, name: &str, out: &Path) -> Result<(), Error> {
+    let Some(hash) = manifest_sha256(out) else { return Ok(()) };
+    let Some(known) = ledger.releases().iter().find(|known| known.manifest == hash) else { return Ok(()) };
+    let message = format!(
+        "{} holds release {} of this series, which the ledger {name} remembers: a later one stands beside it, and does not \
+         take its place",
+        out.display(),
+        known.number
+    );
+    Err(Error::request(message, Remedy::from("name another folder with ").knob(Knob::Out, "")))
 }
 
 /// Every release of a series that lies near and follows one that the ledger knows, or has the same columns, must be one that
@@ -177,6 +216,7 @@ impl OpenLedger {
             None => Ledger::new(None, String::new(), String::new())?,
         };
         let ledger = ledger.of_person(&plan.person, &name)?;
+        check_place(&ledger, &name, out)?;
         let attributes: Vec<&str> = recipe.attributes.iter().map(|attribute| attribute.name.as_str()).collect();
         check_near(&ledger, (&name, folder.path()), out, (&attributes, plan.only_new))?;
         plan.ledger = Some(Arc::new(ledger));

@@ -76,7 +76,8 @@ pub struct ReleaseRecord {
     pub counterfeits: u64,
     /// Groups.
     pub groups: u64,
-    /// How many more newcomers with one and the same value, at least, would have found a place without counterfeits.
+    /// How many more newcomers with one and the same value, at least, would have found a place without counterfeits; 0
+    /// as well where that is not known, because k is above m.
     pub room: u64,
 }
 
@@ -95,6 +96,42 @@ pub struct SeriesReport {
     pub signatures: u64,
     /// The releases, the first one first.
     pub releases: Vec<ReleaseRecord>,
+    /// A run that did not come to its end, or is still under way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unfinished: Option<Unfinished>,
+}
+
+/// A run that staged another ledger and did not put it in its place.
+#[derive(Clone, Debug, Serialize)]
+pub struct Unfinished {
+    /// The release that it was to publish.
+    pub number: u64,
+    /// Whether that release is there, although the ledger does not say so yet.
+    pub is_published: bool,
+    #[serde(skip)]
+    pub(super) ledger: String,
+}
+
+impl Unfinished {
+    /// What happened, as far as can be told.
+    pub(super) fn what(&self) -> String {
+        let end = match self.is_published {
+            true => "after it was written and before the ledger said so",
+            false => "before it was written",
+        };
+        format!("the run that was to publish release {} ended {end}, or is still under way", self.number)
+    }
+}
+
+impl fmt::Display for Unfinished {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let then = match self.is_published {
+            true => "then the ledger will know it",
+            false => "then the ledger stays as it is",
+        };
+        let (what, ledger) = (self.what(), &self.ledger);
+        write!(f, "{what}. The next run that publishes with the ledger {ledger} puts this right: {then}")
+    }
 }
 
 impl Ledger {
@@ -137,6 +174,7 @@ impl Ledger {
             people: self.people.len() as u64,
             signatures: self.head.signatures.len() as u64,
             releases: self.head.releases.clone(),
+            unfinished: None,
         }
     }
 

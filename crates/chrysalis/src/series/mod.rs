@@ -6,10 +6,10 @@ mod ledger;
 mod past;
 
 pub use draft::SeriesPlan;
-pub(crate) use file::no_ledger;
+pub(crate) use file::read_with_next;
 pub use file::{OpenLedger, read_ledger};
 pub(crate) use ledger::{Ledger, PersonHash, other_ledger};
-pub use ledger::{ReleaseRecord, SeriesReport};
+pub use ledger::{ReleaseRecord, SeriesReport, Unfinished};
 pub(crate) use past::{Followed, remembered_once, without_known};
 
 /// What the ledger is to say once the release is there.

@@ -48,6 +48,20 @@ fn note_strangers(ledger: &Ledger, people: &[PersonHash], plan: &SeriesPlan, wat
     }
 }
 
+/// Says so if some newcomers came with too few others for the values that their groups now show for life.
+fn note_lone(groups: &SeriesGroups, watch: &dyn Watch) {
+    let n = groups.facts.lone;
+    if n > 0 {
+        let stand = if n == 1 { "stands" } else { "stand" };
+        watch.note(&format!(
+            "{} {stand} in groups of values that no group showed together before, some of which nobody there has. \
+             Nothing is promised against whoever reckons with how such values are chosen: that may tell their value for \
+             certain. It helps to hold such people back until others come with their values",
+            counted(n, "person")
+        ));
+    }
+}
+
 /// Only the rows of people who were never published, and how many were left out.
 pub(crate) fn without_known(table: Table, plan: &SeriesPlan, watch: &dyn Watch) -> Result<(Table, u64), Error> {
     let ledger = plan.ledger()?;
@@ -156,8 +170,14 @@ impl Followed {
     }
 
     /// The ledger after these groups were published.
-    pub(crate) fn remembered(self, data: &Microdata, groups: &SeriesGroups) -> Result<Remembered, Error> {
+    pub(crate) fn remembered(
+        self,
+        data: &Microdata,
+        groups: &SeriesGroups,
+        watch: &dyn Watch,
+    ) -> Result<Remembered, Error> {
         let Followed { mut ledger, people, past } = self;
+        note_lone(groups, watch);
         let column = data.sensitive().ok_or_else(|| Error::internal("nothing is sensitive"))?;
         let texts =
             |codes: &Vec<Code>| codes.iter().map(|&code| column.domain().text(code).into_owned()).collect::<Vec<_>>();

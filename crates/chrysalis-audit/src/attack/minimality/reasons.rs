@@ -42,7 +42,7 @@ impl Forms {
         match partitioner {
             "anatomize" | "min-sum" | "min-max" | "min-max-exact" | "max-groups" => Forms::BySensitive,
             "transparent" => Forms::Transparently,
-            "nearby" | "similar" | "compact" | "full-domain" | "top-down" | "mondrian" => Forms::ByBoth,
+            "nearby" | "similar" | "compact" | "full-domain" | "top-down" | "mondrian" | "like" => Forms::ByBoth,
             _ => Forms::Somehow,
         }
     }

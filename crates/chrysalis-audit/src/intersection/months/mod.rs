@@ -11,6 +11,7 @@
 
 mod changes;
 mod people;
+mod replaying;
 mod sequence;
 mod signatures;
 mod subtraction;
@@ -130,7 +131,8 @@ pub fn audit_series(
         shares::of_kinds(&views, kinds, &set_of, Some(promised), watch)
     });
     let subtracted = subtraction::check(&people, &seats, watch);
-    let left = signatures::values_left(&people, &signatures, (least, counted), watch);
+    let replay = replaying::tell(&seats, &signatures, least);
+    let left = SeriesLeft { replay, ..signatures::values_left(&people, &signatures, (least, counted), watch) };
     checks.extend([left.check(), subtracted]);
     let finding = left.finding(&months.iter().map(|month| month.name).collect::<Vec<_>>());
     Ok(SeriesAudit { checks, finding, left: Some(left) })

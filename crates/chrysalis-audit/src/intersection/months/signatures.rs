@@ -8,7 +8,7 @@ use super::people::{People, distinct};
 use super::{KnownLives, Seat, changes};
 use crate::attack::{count, counted};
 use crate::findings::Findings;
-use crate::{Check, Finding, NotCounted, SeriesLeft, Shares};
+use crate::{Check, Finding, NotCounted, SeriesLeft, SeriesReplay, Shares};
 
 /// All sets of values that groups of some release show, numbered.
 #[derive(Default)]
@@ -28,7 +28,7 @@ impl Signatures {
         number
     }
 
-    fn of(&self, number: u32) -> &[u32] {
+    pub(super) fn of(&self, number: u32) -> &[u32] {
         &self.values[number as usize]
     }
 
@@ -216,7 +216,7 @@ pub(super) fn values_left(
     (promised, shares): (u64, Result<Shares, NotCounted>),
     watch: &dyn Watch,
 ) -> SeriesLeft {
-    let mut left = SeriesLeft { people: 0, promised, fewest: None, narrowed: 0, shares };
+    let mut left = SeriesLeft { people: 0, promised, fewest: None, narrowed: 0, shares, replay: None };
     // People who can be in the same places keep the same values.
     let mut known: BTreeMap<Vec<&[u32]>, u64> = BTreeMap::new();
     for (who, life) in people.lives.iter().enumerate() {
@@ -293,6 +293,7 @@ impl SeriesLeft {
                 sentence.push_str(&format!(" {}{}.", words[..1].to_uppercase(), &words[1..]));
             }
         }
+        sentence.push_str(&format!(" {}", SeriesReplay::sentence(self.replay)));
         let above = shares.map_or(0, |shares| shares.above);
         let prevention = match self.narrowed.max(above) {
             0 => "",

@@ -10,6 +10,7 @@ use hashbrown::HashMap;
 
 use rayon::prelude::*;
 
+use crate::partitioner::KeptColumn;
 use crate::{Microdata, Partition, ShownLevel};
 
 /// One attribute, summarized for every group of a partition.
@@ -47,7 +48,9 @@ impl Summary {
         let quasi: Vec<_> = data.quasi().collect();
         let summary = |&at: &usize| {
             watch.pause();
-            Summary::of(quasi[at].0, quasi[at].1, partition, LevelOfGroup::new(partition, at), watch)
+            let kept = partition.kept().and_then(|kept| kept.column(quasi[at].0.name()));
+            let shown = Shown { levels: LevelOfGroup::new(partition, at), kept };
+            Summary::of(quasi[at].0, quasi[at].1, partition, shown, watch)
         };
         places.par_iter().map(summary).collect()
     }
@@ -56,13 +59,15 @@ impl Summary {
         column: &Column,
         taxonomy: Option<&Taxonomy>,
         partition: &Partition,
-        levels: Option<LevelOfGroup>,
+        shown: Shown<'_>,
         watch: &dyn Watch,
     ) -> Self {
-        match taxonomy {
-            Some(tree) => of_nodes(column, tree, partition, levels, watch),
-            None if column.domain().kind().is_ordered() => of_ranges(column, partition, levels, watch),
-            None => of_sets(column, partition, levels, watch),
+        let kind = column.domain().kind();
+        match (taxonomy, shown.kept) {
+            (Some(tree), _) => of_nodes(column, tree, partition, shown, watch),
+            (None, Some(kept)) if kind.has_distances() => of_kept_ranges(column, partition, kept, watch),
+            (None, _) if kind.is_ordered() => of_ranges(column, partition, shown, watch),
+            (None, _) => of_sets(column, partition, shown, watch),
         }
     }
 
@@ -88,6 +93,15 @@ impl Summary {
     pub(in crate::method) fn ncp(&self, partition: &Partition) -> f64 {
         self.ncp.iter().zip(partition.sizes()).map(|(ncp, size)| ncp * size as f64).sum()
     }
+}
+
+/// What groups show of an attribute beyond what their rows need.
+#[derive(Clone, Copy)]
+struct Shown<'a> {
+    /// Where a partitioner chose levels.
+    levels: Option<LevelOfGroup>,
+    /// Where groups keep labels of an earlier release.
+    kept: Option<KeptColumn<'a>>,
 }
 
 /// At which level each group shows an attribute, where a partitioner chose levels.
@@ -126,13 +140,14 @@ fn extremes(column: &Column, partition: &Partition, rank: impl Fn(Code) -> u32, 
     partition.groups().enumerate().map(extreme).collect()
 }
 
-fn of_ranges(column: &Column, partition: &Partition, levels: Option<LevelOfGroup>, watch: &dyn Watch) -> Summary {
+fn of_ranges(column: &Column, partition: &Partition, shown: Shown<'_>, watch: &dyn Watch) -> Summary {
     let domain = column.domain();
     let mut ends = extremes(column, partition, |code| code, watch);
     for (group, ends) in ends.iter_mut().enumerate() {
-        if LevelOfGroup::is_everything(levels, group) {
+        if LevelOfGroup::is_everything(shown.levels, group) {
             *ends = (0, domain.len().saturating_sub(1) as u32);
         }
+        *ends = widened(*ends, shown.kept, group, domain, |code| code);
     }
     let end_column = |name: String, codes: Vec<u32>| {
         let all: Vec<u32> = (0..codes.len() as u32).collect();
@@ -150,6 +165,57 @@ fn of_ranges(column: &Column, partition: &Partition, levels: Option<LevelOfGroup
         ncp: ends.iter().map(|&(low, high)| range_ncp(domain, low, high)).collect(),
         points: ends.iter().map(|&(low, high)| range_points(domain, low, high)).collect(),
     }
+}
+
+/// The ranks that rows span, and with them those of the labels that their group keeps.
+fn widened(
+    (low, high): (u32, u32),
+    kept: Option<KeptColumn<'_>>,
+    group: usize,
+    domain: &Domain,
+    rank: impl Fn(Code) -> u32,
+) -> (u32, u32) {
+    let codes = kept.map_or_else(Vec::new, |kept| kept.codes(group, domain));
+    codes.into_iter().map(rank).fold((low, high), |(low, high), rank| (low.min(rank), high.max(rank)))
+}
+
+/// Ranges that groups keep, whose ends need not occur.
+fn of_kept_ranges(column: &Column, partition: &Partition, kept: KeptColumn<'_>, watch: &dyn Watch) -> Summary {
+    let domain = column.domain();
+    let value = |code: Code| domain.value(code).cloned();
+    let own = extremes(column, partition, |code| code, watch).into_iter().enumerate();
+    let (low, high): (Vec<Option<Value>>, Vec<Option<Value>>) =
+        own.map(|(group, (low, high))| kept.ends(group, domain, (value(low), value(high)))).unzip();
+    let ends = || low.iter().zip(&high);
+    let ncp = ends().map(|(low, high)| ends_ncp(domain, low.as_ref(), high.as_ref())).collect();
+    let points = ends().map(|(low, high)| ends_points(domain, low.as_ref(), high.as_ref())).collect();
+    let name = column.name().to_owned();
+    let columns = vec![value_column(min_column(&name), domain, low), value_column(max_column(&name), domain, high)];
+    Summary { name, columns, members: Vec::new(), ncp, points }
+}
+
+/// The penalty of a row that shows these ends: what lies beyond the column's own values is nobody's.
+fn ends_ncp(domain: &Domain, low: Option<&Value>, high: Option<&Value>) -> f64 {
+    let number = |value: Option<&Value>| value.and_then(Value::number);
+    let whole = domain.bounds().and_then(|(first, last)| first.number().zip(last.number()));
+    match (number(low).zip(number(high)), whole) {
+        _ if low == high => 0.0,
+        (Some((low, high)), Some((first, last))) if last > first => {
+            ((high.min(last) - low.max(first)) / (last - first)).clamp(0.0, 1.0)
+        }
+        _ => 1.0,
+    }
+}
+
+/// The number of values between two ends, as [`range_points`] counts them.
+fn ends_points(domain: &Domain, low: Option<&Value>, high: Option<&Value>) -> f64 {
+    let Some(high) = high else { return 1.0 };
+    let first = low.or_else(|| domain.bounds().map(|(first, _)| first));
+    let points = match (first.and_then(Value::whole), high.whole()) {
+        (Some(low), Some(high)) => high as f64 - low as f64 + 1.0,
+        _ => domain.values().iter().filter(|value| first <= Some(*value) && *value <= high).count() as f64,
+    };
+    points + f64::from(u8::from(low.is_none()))
 }
 
 /// The number of values between two codes: all whole numbers, days or microseconds, for other kinds those that occur. A
@@ -202,19 +268,14 @@ pub(crate) fn node_ncp(domain: &Domain, tree: &Taxonomy, node: &Node) -> f64 {
     }
 }
 
-fn of_nodes(
-    column: &Column,
-    tree: &Taxonomy,
-    partition: &Partition,
-    levels: Option<LevelOfGroup>,
-    watch: &dyn Watch,
-) -> Summary {
+fn of_nodes(column: &Column, tree: &Taxonomy, partition: &Partition, shown: Shown<'_>, watch: &dyn Watch) -> Summary {
     let domain = column.domain();
     let ends = extremes(column, partition, |code| tree.rank(code), watch);
-    let node = |(group, &(low, high)): (usize, &(u32, u32))| match levels {
+    let node = |(group, &ends): (usize, &(u32, u32))| match (shown.levels, shown.kept) {
         // All rows of a group have the same node at its level, even if they share a narrower one.
-        Some(levels) => tree.at_level(tree.code_at(low), levels.of(group)),
-        None => tree.common_ancestor(low..=high),
+        (Some(levels), _) => tree.at_level(tree.code_at(ends.0), levels.of(group)),
+        (None, Some(kept)) => kept_node(domain, tree, ends, kept, group),
+        (None, None) => tree.common_ancestor(ends.0..=ends.1),
     };
     let nodes: Vec<usize> = ends.iter().enumerate().map(node).collect();
     let ncp_of: Vec<f64> = tree.nodes().iter().map(|node| node_ncp(domain, tree, node)).collect();
@@ -257,6 +318,30 @@ pub(crate) fn node_ends(domain: &Domain, tree: &Taxonomy, id: usize) -> (Option<
     (node_end(domain, tree, id, |(low, _)| low, false), node_end(domain, tree, id, |(_, high)| high, true))
 }
 
+/// The narrowest node that covers rows and the labels that their group keeps: that with the label's own name or ends, if
+/// there is one.
+fn kept_node(domain: &Domain, tree: &Taxonomy, ends: (u32, u32), kept: KeptColumn<'_>, group: usize) -> usize {
+    let (low, high) = widened(ends, Some(kept), group, domain, |code| tree.rank(code));
+    let narrowest = tree.common_ancestor(low..=high);
+    if kept.is_nothing(group) {
+        return narrowest;
+    }
+    let name = kept.name(group);
+    let value = |rank: u32| domain.value(tree.code_at(rank)).cloned();
+    let (low, high) = kept.ends(group, domain, (value(low), value(high)));
+    // What lies beyond the column's own values is nobody's.
+    let whole = node_ends(domain, tree, 0);
+    let wanted = (low.max(whole.0), high.min(whole.1));
+    let covers = |&id: &usize| match domain.kind().has_distances() {
+        true => {
+            let (first, last) = node_ends(domain, tree, id);
+            first <= wanted.0 && wanted.1 <= last
+        }
+        false => name.is_none_or(|name| tree.node(id).label == name),
+    };
+    std::iter::successors(Some(narrowest), |&id| tree.node(id).parent).find(covers).unwrap_or(narrowest)
+}
+
 /// One end of the range a node stands for. A node that covers the missing value reaches down to it.
 fn node_end(
     domain: &Domain,
@@ -289,48 +374,64 @@ fn value_column(name: String, domain: &Domain, values: Vec<Option<Value>>) -> Co
     Column::from_dictionary(name, domain.kind(), values, &order, vec![chunk])
 }
 
-fn of_sets(column: &Column, partition: &Partition, levels: Option<LevelOfGroup>, watch: &dyn Watch) -> Summary {
+fn of_sets(column: &Column, partition: &Partition, shown: Shown<'_>, watch: &dyn Watch) -> Summary {
     let (domain, codes) = (column.domain(), column.codes());
     let everything: Vec<Code> = (0..domain.len() as Code).collect();
-    let mut sets: Vec<Vec<Code>> = Vec::new();
-    let mut index: HashMap<Vec<Code>, u32, FixedState> = HashMap::default();
+    // A set may have a name of its own.
+    let mut sets: Vec<(Vec<Code>, Option<&str>)> = Vec::new();
+    let mut index: HashMap<(Vec<Code>, Option<&str>), u32, FixedState> = HashMap::default();
     let mut set_of_group = Vec::with_capacity(partition.n_groups());
     let mut occurs = vec![false; domain.len()];
     let mut set = Vec::new();
     for (at, group) in partition.groups().enumerate() {
         watch.pause_at(at);
         set.clear();
-        let is_everything = LevelOfGroup::is_everything(levels, at);
+        let is_everything = LevelOfGroup::is_everything(shown.levels, at);
         set.extend(everything.iter().filter(|_| is_everything));
-        for &row in group.iter().filter(|_| !is_everything) {
-            let code = codes.get(row as usize);
+        let kept = shown.kept.map_or_else(Vec::new, |kept| kept.codes(at, domain));
+        let own = group.iter().filter(|_| !is_everything).map(|&row| codes.get(row as usize));
+        for code in own.chain(kept.iter().copied()) {
             if !std::mem::replace(&mut occurs[code as usize], true) {
                 set.push(code);
             }
         }
         set.sort_unstable();
         set.iter().for_each(|&code| occurs[code as usize] = false);
-        let known = index.get(&set).copied();
+        // The name of a label stands for what it covers and nothing else.
+        let name = shown.kept.filter(|_| set == kept).and_then(|kept| kept.name(at));
+        let named = (set.clone(), name.filter(|name| is_name(name, &set, domain)));
+        let known = index.get(&named).copied();
         set_of_group.push(known.unwrap_or_else(|| {
-            sets.push(set.clone());
-            index.insert(set.clone(), sets.len() as u32 - 1);
+            sets.push(named.clone());
+            index.insert(named, sets.len() as u32 - 1);
             sets.len() as u32 - 1
         }));
     }
     let texts = |set: &Vec<Code>| -> Vec<String> { set.iter().map(|&code| domain.text(code).into_owned()).collect() };
     let members: Vec<(String, Vec<String>)> = sets
         .iter()
-        .map(|set| {
+        .map(|(set, name)| {
             let values = texts(set);
             // The level that covers the whole column is called `*`, unless a value has that name.
-            let is_star = levels.is_some() && set.len() > 1 && !values.iter().any(|value| value == "*");
-            let label = if is_star { "*".to_owned() } else { set_label(values.iter().map(String::as_str)) };
+            let is_star = shown.levels.is_some() && set.len() > 1 && !values.iter().any(|value| value == "*");
+            let label = match name {
+                Some(name) => (*name).to_owned(),
+                None if is_star => "*".to_owned(),
+                None => set_label(values.iter().map(String::as_str)),
+            };
             (label, values)
         })
         .collect();
     let labels = set_of_group.iter().map(|&set| members[set as usize].0.as_str());
-    let ncp = set_of_group.iter().map(|&set| set_ncp(sets[set as usize].len(), domain.len())).collect();
-    let points = set_of_group.iter().map(|&set| sets[set as usize].len() as f64).collect();
+    let ncp = set_of_group.iter().map(|&set| set_ncp(sets[set as usize].0.len(), domain.len())).collect();
+    let points = set_of_group.iter().map(|&set| sets[set as usize].0.len() as f64).collect();
     let columns = vec![Column::texts(column.name(), labels)];
     Summary { name: column.name().to_owned(), columns, members, ncp, points }
+}
+
+/// Whether readers cannot take a name for a value, a set of values or, if it is `*`, for the whole column.
+fn is_name(name: &str, set: &[Code], domain: &Domain) -> bool {
+    let is_value = domain.code_of(Some(&Value::Text(name.into()))).is_some();
+    let is_whole = set.len() == domain.len() && set.len() > 1;
+    !name.is_empty() && !name.starts_with('{') && !is_value && (name != "*" || is_whole)
 }

@@ -9,16 +9,16 @@ use crate::{Microdata, Partition};
 
 /// The ranks that the rows of a group span and, where a label is a set of values, these values.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Extent {
-    pub(super) low: u32,
-    pub(super) high: u32,
+pub(in crate::partitioner) struct Extent {
+    pub(in crate::partitioner) low: u32,
+    pub(in crate::partitioner) high: u32,
     /// Ascending; empty for labels that are ranges or nodes.
-    pub(super) codes: Vec<Code>,
+    pub(in crate::partitioner) codes: Vec<Code>,
 }
 
 impl Extent {
     /// The extent of both.
-    pub(super) fn with(&self, other: &Extent) -> Extent {
+    pub(in crate::partitioner) fn with(&self, other: &Extent) -> Extent {
         let mut codes = self.codes.clone();
         codes.extend(&other.codes);
         codes.sort_unstable();
@@ -27,8 +27,13 @@ impl Extent {
     }
 
     /// The penalty of one row.
-    pub(super) fn penalty(&self, axis: &Axis) -> f64 {
+    pub(in crate::partitioner) fn penalty(&self, axis: &Axis) -> f64 {
         axis.width(self.low, self.high, self.codes.len())
+    }
+
+    /// Twice the middle.
+    pub(in crate::partitioner) fn center(&self) -> u64 {
+        u64::from(self.low) + u64::from(self.high)
     }
 }
 

@@ -52,7 +52,7 @@ impl People<'_> {
         let middle = pieces.len() / 2;
         pieces.select_nth_unstable_by(middle, |a, b| match (a, b) {
             (Some(a), Some(b)) => {
-                let by_middle = center(&a.extents[axis]).cmp(&center(&b.extents[axis]));
+                let by_middle = a.extents[axis].center().cmp(&b.extents[axis].center());
                 by_middle.then_with(|| a.extents.cmp(&b.extents)).then_with(|| a.groups.cmp(&b.groups))
             }
             (a, b) => a.is_some().cmp(&b.is_some()),
@@ -69,7 +69,7 @@ impl People<'_> {
     fn widest(&self, pieces: &[Option<Piece>]) -> usize {
         let mut best = (0, 0.0);
         for (at, axis) in self.axes.iter().enumerate() {
-            let centers = pieces.iter().flatten().map(|piece| center(&piece.extents[at]));
+            let centers = pieces.iter().flatten().map(|piece| piece.extents[at].center());
             let (low, high) = centers.fold((u64::MAX, 0), |(low, high), it| (low.min(it), high.max(it)));
             let apart = high.saturating_sub(low) as f64 / axis.axis.n_ranks().max(1) as f64;
             if apart > best.1 {
@@ -116,9 +116,4 @@ impl People<'_> {
         let passes = other.passes || self.goal.is_mapped(self.under(&extents, 0, self.goal.least_people()));
         Piece { groups: other.groups, rows: one.rows + other.rows, extents: extents.of(0).to_vec(), passes }
     }
-}
-
-/// Twice the middle of what rows span.
-fn center(extent: &Extent) -> u64 {
-    u64::from(extent.low) + u64::from(extent.high)
 }

@@ -11,7 +11,8 @@ use chrysalis_criteria::{PopulationGoal, Rational};
 use chrysalis_table::{Code, Column, Domain, Taxonomy, Value, Watch};
 use rayon::prelude::*;
 
-use self::extent::{Extent, Extents};
+pub(in crate::partitioner) use self::extent::Extent;
+use self::extent::Extents;
 use self::tree::{Points, Tree};
 use super::mondrian::axis::Axis;
 use crate::method::node_ends;

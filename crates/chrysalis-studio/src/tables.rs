@@ -170,7 +170,17 @@ impl Loaded {
             let message = format!("the page names the file {}, which the studio does not read", other.display());
             return Err(Error::request(message, "compare with the command line: chrysalis compare chrysalis.toml"));
         }
-        draft.key = draft.key.map(|typed| place::file(&typed.to_string_lossy(), home)).transpose()?;
+        let key = named.key.map(|typed| place::file(&typed.to_string_lossy(), home)).transpose()?;
+        let population = match (named.population, people) {
+            (None, None) => None,
+            (_, Some(people)) => Some(PathBuf::from(&people.name)),
+            (named, None) if named == self.base.release.population_table.as_deref() => named.map(Path::to_owned),
+            (Some(_), None) => {
+                let message = "the page names a file with the people of a population";
+                return Err(Error::request(message, "upload it, or open a recipe that names it"));
+            }
+        };
+        (draft.key, draft.release.population_table) = (key, population);
         if draft.key.is_none() && is_keyed(&draft) {
             let remedy = Remedy::from("name a file for it: it is made if it is not there, and only you can read it");
             return Err(Error::request(
@@ -178,15 +188,6 @@ impl Loaded {
                 remedy,
             ));
         }
-        draft.release.population_table = match (draft.release.population_table, people) {
-            (None, None) => None,
-            (_, Some(people)) => Some(PathBuf::from(&people.name)),
-            (named, None) if named == self.base.release.population_table => named,
-            (Some(_), None) => {
-                let message = "the page names a file with the people of a population";
-                return Err(Error::request(message, "upload it, or open a recipe that names it"));
-            }
-        };
         draft.input.clone_from(&self.base.input);
         draft.delimiter.clone_from(&self.base.delimiter);
         draft.encoding.clone_from(&self.base.encoding);

@@ -82,10 +82,12 @@ def pictures(browser, arguments):
                 visit.page.evaluate("document.querySelectorAll('details').forEach((it, at) => { it.open = false; })")
                 for opened in ["#attacks details", "#groups details[data-column='occupation']"]:
                     visit.page.locator(opened).first.evaluate("it => { it.open = true; }")
+                # No button looks as if the mouse were on it.
+                visit.page.mouse.move(0, 0)
                 for step in STEPS:
                     image = Image.open(io.BytesIO(visit.page.locator(f"#{step}").screenshot(animations="disabled")))
                     # Flat colours: a palette is a third of the size and looks the same.
-                    image.convert("RGB").quantize(64, dither=Image.Dither.NONE).save(out / f"studio-{step}-{width}-{scheme}.png", optimize=True)
+                    image.convert("RGB").quantize(128, dither=Image.Dither.NONE).save(out / f"studio-{step}-{width}-{scheme}.png", optimize=True)
                 visit.close()
     shutil.rmtree(ground)
     return 0

@@ -83,13 +83,18 @@ function share(attack) {
   return Number(/([\d.]+)\s*%/.exec(attack?.score)?.[1] ?? 0);
 }
 
+/** A name within a sentence. */
+function inside(name) {
+  return name.charAt(0).toLowerCase() + name.slice(1);
+}
+
 /** Who only finds the group of a person, and who knows more. Which row is whose has a figure of its own. */
 function best(attacks) {
   const scored = attacks.filter(({ name, score }) => /at best$/.test(score) && !/^(row linking|presence)/.test(name));
   const order = (one, other) => share(other) - share(one);
   const [linking] = scored.filter(({ name }) => name.startsWith('linking')).sort(order);
   const [more] = scored.filter(({ name }) => !name.startsWith('linking')).sort(order);
-  const words = more && share(more) > share(linking) ? `; ${share(more)} % for one who also knows more (${attackWords(more.name)})` : '';
+  const words = more && share(more) > share(linking) ? `; ${share(more)} % by ${inside(attackWords(more.name))}` : '';
   return { value: linking ? `${share(linking)} %` : '–', words: `the surest guess of whoever finds a person’s group${words}` };
 }
 

@@ -223,7 +223,7 @@ export async function check() {
 export function explainAt(error) {
   const [, refused] = /cannot reach (\S.*?=[\d.,]+): /.exec(error.message) || [];
   const place = refused ? placeOf(refused) : refusal;
-  fill(place, trouble(error, advised(error)));
+  fill(place, trouble(error, [...advised(error), ...(refused ? lowered(refused) : [])]));
   tell(error.message);
   return place !== refusal;
 }
@@ -258,9 +258,9 @@ function explain(found) {
   tell(worded(why));
 }
 
-/** A way out where numbers of a group cannot lie so far apart: without that. */
+/** A way out where numbers of a group cannot lie so far apart: without that. Numbers that are closer count as one value. */
 function lowered(text) {
   const one = text && parsed(text, having('sensitive')[0]);
-  if (one?.name !== 'ke' || sayings(one.column).apart === null) return [];
+  if (!one?.column || !having('sensitive').includes(one.column) || sayings(one.column).apart === null) return [];
   return [el('button', { type: 'button', onclick: () => { sayings(one.column).apart = null; remedied(); } }, `Promise nothing about how far the numbers of “${one.column}” lie apart`)];
 }

@@ -9,6 +9,7 @@ import contextlib
 import io
 import json
 import os
+import shutil
 import sys
 import tempfile
 import time
@@ -16,6 +17,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
+import studio_again as again
 import studio_scenarios as scenes
 import studio_speed as speed
 import studio_truths as truths
@@ -33,12 +35,17 @@ def test(browser, arguments):
         (scenes.grouped, "table"), (scenes.grouped_by_keyboard, "table"), (scenes.prepared, "table"), (scenes.repeated, "table"), (speed.large_table, "large"),
         (truths.failed_together, "table"), (truths.several_rows, "table"), (truths.checked_remedy, "table"), (truths.exact_forms, "table"),
         (truths.sampled, "large"), (truths.no_secret, "table"), (truths.aged, "table"), (truths.kept, "table"),
+        (again.reloaded, "table"), (again.reloaded_at_work, "large"), (again.other_table, "large"), (again.cancelled_download, "large"),
+        (again.full_disk_for_a_download, "table"), (again.at_their_sliders, "table"), (again.first_keys, "table"), (again.dropped_again, "table"), (again.plain_attacks, "table"),
     ]
     jobs = [(scene.__name__, scene, which) for scene, which in scenarios]
     axe = os.environ.get("CHRYSALIS_AXE")
     jobs.append(("judged" if axe else "judged without axe-core", lambda *given: scenes.judged(*given, axe), "table"))
+    if axe:
+        jobs.append(("judged_everywhere", lambda *given: again.judged_everywhere(*given, axe), "table"))
     if arguments.adult:
         jobs.append(("first_release of Adult", scenes.first_release, "adult"))
+        jobs.append(("first_keys of Adult", again.first_keys, "adult"))
     for name, scene, which in jobs:
         if arguments.only and not name.startswith(arguments.only):
             continue
@@ -62,19 +69,27 @@ def pictures(browser, arguments):
 
     out = Path(arguments.out)
     out.mkdir(parents=True, exist_ok=True)
+    # The page says where it would write: no name of this machine is to be in a picture.
+    ground = Path("/tmp/hospital")
+    shutil.rmtree(ground, ignore_errors=True)
+    ground.mkdir()
+    (ground / "patients.csv").write_bytes(Path(arguments.table).read_bytes())
     for scheme in ["light", "dark"]:
         for width in [1280, 375]:
-            with tempfile.TemporaryDirectory() as ground, Studio(arguments.program, ground, arguments.table) as studio:
+            with Studio(arguments.program, ground, "patients.csv") as studio:
                 visit = Visit(browser, studio.address, width, scheme)
                 scenes.whole_page(visit)
                 visit.page.evaluate("document.querySelectorAll('details').forEach((it, at) => { it.open = false; })")
                 for opened in ["#attacks details", "#groups details[data-column='occupation']"]:
                     visit.page.locator(opened).first.evaluate("it => { it.open = true; }")
+                # No button looks as if the mouse were on it.
+                visit.page.mouse.move(0, 0)
                 for step in STEPS:
                     image = Image.open(io.BytesIO(visit.page.locator(f"#{step}").screenshot(animations="disabled")))
                     # Flat colours: a palette is a third of the size and looks the same.
-                    image.convert("RGB").quantize(64, dither=Image.Dither.NONE).save(out / f"studio-{step}-{width}-{scheme}.png", optimize=True)
+                    image.convert("RGB").quantize(128, dither=Image.Dither.NONE).save(out / f"studio-{step}-{width}-{scheme}.png", optimize=True)
                 visit.close()
+    shutil.rmtree(ground)
     return 0
 
 

@@ -23,7 +23,7 @@ def chromium():
 class Studio:
     """The program, and the address it printed."""
 
-    def __init__(self, program, home, *arguments, limit=None):
+    def __init__(self, program, home, *arguments, limit=None, temporary=None):
         def limited():
             # Files stop growing here, as on a full disk.
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
@@ -32,6 +32,7 @@ class Studio:
         command = [os.path.abspath(program), "--no-open", *map(str, arguments)]
         self.process = subprocess.Popen(
             command, cwd=home, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+            env=dict(os.environ, TMPDIR=str(temporary)) if temporary else None,
             preexec_fn=limited if limit else None, restore_signals=limit is None,
         )
         line = self.process.stdout.readline()

@@ -25,7 +25,16 @@ pub(crate) struct Flags;
 
 impl Spelling for Flags {
     fn knob(&self, knob: Knob, value: &str) -> String {
-        let flag = format!("--{}", knob.name().replace('_', "-"));
+        let flag = match (knob, value.split_once('=')) {
+            // Each table has a flag of its own.
+            (Knob::Tables, _) => "--table".to_owned(),
+            // Runs, and the weights of several columns, are said in a spec only.
+            (Knob::Runs, _) => return "`[[compare.runs]]` in a spec".to_owned(),
+            (Knob::Weights, Some((column, weights))) => {
+                return format!("`[attributes.{column}]`, `weights = \"{weights}\"` in a spec");
+            }
+            _ => format!("--{}", knob.name().replace('_', "-")),
+        };
         if value.is_empty() { flag } else { format!("{flag} {value}") }
     }
 

@@ -197,7 +197,7 @@ fn mistakes_end_before_anything_is_written() {
             "[[compare.runs]]\nrequire = ['k={a}{b}']\nvary = { a = [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1], b = [1,1,1,1,1,1,1,1,1,1,1,1,1,1] }\n",
             "more than 200 combinations",
         ),
-        ("[compare]\nworkload = 'hard'\n", "[compare] workload: there is no workload `hard`"),
+        ("[compare]\nworkload = 'hard'\n", "`workload`: there is no workload `hard`"),
         ("[compare]\nselectivity = 7.0\n", "selectivity"),
         ("[compare]\nqueries = 2000000\n", "2,000,000 questions are more than can be asked"),
         ("[compare]\nruns = 3\n", "line "),

@@ -1,6 +1,6 @@
 //! Several releases of one table, side by side.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use chrysalis::store::write_files;
 use chrysalis::{Draft, Error, Seed, files};
@@ -10,7 +10,7 @@ use pyo3::types::PyDict;
 
 use crate::errors::{OrRaise, refused};
 use crate::keywords::{Verb, draft, memory};
-use crate::publish::TABLE;
+use crate::publish::{POPULATION, TABLE, population};
 use crate::stream::Given;
 use crate::work;
 
@@ -35,6 +35,7 @@ pub(crate) fn compare(
     seed: Option<u64>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Comparison> {
+    let people = population(keywords)?;
     let memory = memory(keywords)?;
     let said = draft(keywords, Verb::Compare)?;
     let given = Given::new(table, "table")?;
@@ -47,7 +48,15 @@ pub(crate) fn compare(
         lab::check_effect(&own, &runs)?;
         runs.iter_mut().try_for_each(|run| draft.provide_key(&mut run.recipe, None, watch))?;
         let table = files::read(input, &lab::requests(&runs), "read", watch)?;
-        lab::provide_population(&mut runs, &table, watch)?;
+        let people = people.map(Given::gathered).transpose()?;
+        let given = |draft: &Draft| {
+            // Runs may name files of their own.
+            let is_it = draft.release.population_table.as_deref() == Some(Path::new(POPULATION));
+            let people = people.as_ref().filter(|_| is_it)?;
+            let source = Draft { input: None, ..draft.clone() };
+            Some(people.given().open(&source, POPULATION))
+        };
+        lab::provide_population_of(&mut runs, &table, &given, watch)?;
         // The page names the table.
         draft.input.get_or_insert_with(|| PathBuf::from(TABLE));
         let found = lab::run(runs, &table, &draft, Seed::from(seed), watch)?;
@@ -91,6 +100,7 @@ fn call(run: &Run, seed: Option<u64>) -> String {
         let value = match value {
             serde_json::Value::Bool(true) => "True".to_owned(),
             serde_json::Value::Bool(false) => "False".to_owned(),
+            serde_json::Value::String(text) if text == POPULATION => "…".to_owned(),
             value => value.to_string(),
         };
         format!("{name}={value}")

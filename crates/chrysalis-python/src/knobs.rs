@@ -23,6 +23,11 @@ impl Spelling for Keywords {
     fn manual(&self) -> String {
         "`help(chrysalis.publish)`".to_owned()
     }
+
+    /// What the command takes out of files, and a script does itself, needs no keyword.
+    fn has(&self, knob: Knob) -> bool {
+        !matches!(knob, Knob::File | Knob::Schema | Knob::Data | Knob::Report)
+    }
 }
 
 /// What a keyword takes.

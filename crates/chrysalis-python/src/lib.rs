@@ -2,7 +2,7 @@
 //! algorithms.
 //!
 //! `keywords.rs` turns the keywords of a call into a `Draft` (`examples.rs`: what they look like); `stream.rs` takes tables from other programs and gives them
-//! back, without a copy through text; `work.rs` lets go of Python's lock while work is done, shows how far it is, and
+//! back, without a copy through text; `held.rs` holds releases; `work.rs` lets go of Python's lock while work is done, shows how far it is, and
 //! stops it when somebody presses Ctrl-C. The classes that people see are written in Python, under `python/chrysalis`.
 
 mod answer;
@@ -10,6 +10,7 @@ mod cluster;
 mod compare;
 mod errors;
 mod examples;
+mod held;
 mod keywords;
 mod knobs;
 mod look;

@@ -1,7 +1,6 @@
 //! From a table to a release.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use chrysalis::cells::{Place, publish_by_cells, unasked};
 use chrysalis::report::PublishReport;
@@ -11,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors::{OrRaise, refused};
+use crate::held::Held;
 use crate::keywords::{Verb, draft, memory};
 use crate::release::Release;
 use crate::stream::Given;
@@ -123,11 +123,10 @@ pub(crate) fn publish(
     (report.phases, report.seconds) = (told.phases, Some(told.seconds));
     let report = json(&report).or_raise(py)?;
     let release = match (made, folder) {
-        (Made::InMemory(release), Some(folder)) => Release::saved(Arc::new(release), folder, format),
-        (Made::InMemory(release), None) => Release::new(Arc::new(release), None, format),
-        (Made::OnDisk(manifest), folder) => Release::on_disk(manifest, folder.unwrap_or_default(), format),
+        (Made::InMemory(release), folder) => Held::made(release, folder, format),
+        (Made::OnDisk(manifest), folder) => Held::on_disk(manifest, folder.unwrap_or_default(), format),
     };
-    Ok((release, report, told.notes))
+    Ok((Release::new(release), report, told.notes))
 }
 
 fn json(report: &PublishReport) -> Result<String, Error> {

@@ -1,15 +1,15 @@
 //! A release: saving it, judging it, and asking it.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::Arc;
 
 use chrysalis::certificate::Certificate;
 use chrysalis::report::AuditOutcome;
-use chrysalis::store::{Format, check_place, read_release_within, write_file};
+use chrysalis::store::{check_place, write_file};
 use chrysalis::table::{CsvOptions, CsvReader};
 use chrysalis::{
-    Analyst, Counted, Dialect, Draft, Error, EstimateMode, Evidence, KnownLedger, Manifest, Measures, Memory,
-    Questions, Remedy, Sampling, Seed, Subspace, Tables, Watch, audit, evaluate, files, sample, values,
+    Counted, Dialect, Draft, Error, EstimateMode, Evidence, Knob, KnownLedger, Manifest, Measures, Memory, Questions,
+    Remedy, Sampling, Seed, Subspace, Tables, Watch, evaluate, files, sample, values,
 };
 use chrysalis_lab::certificate;
 use pyo3::prelude::*;
@@ -17,37 +17,20 @@ use pyo3::types::PyDict;
 
 use crate::answer::Answer;
 use crate::errors::{OrRaise, refused};
+use crate::held::Held;
 use crate::keywords::{Verb, draft, memory_of};
 use crate::publish::{POPULATION, TABLE};
 use crate::stream::Given;
 use crate::table::Table;
 use crate::work;
 
-/// A release in memory, or one that was published to a folder and is read when somebody asks for more than its manifest.
+/// A release.
 #[pyclass(frozen, module = "chrysalis._native")]
 pub(crate) struct Release {
-    manifest: Manifest,
-    /// Empty until it is read.
-    release: OnceLock<Arc<chrysalis::Release>>,
-    /// Opened at the first question.
-    analyst: OnceLock<Arc<Analyst>>,
-    place: Mutex<Option<Place>>,
-    /// How it is written unless somebody says otherwise.
-    format: Format,
-    /// How much memory reading it may take.
-    memory: Memory,
+    held: Arc<Held>,
 }
 
-/// Where a release is.
-#[derive(Clone)]
-struct Place {
-    /// The folder that it was read from, or saved to.
-    folder: PathBuf,
-    /// Whether it was saved there: then the files know more than the release in memory, such as their names.
-    is_saved: bool,
-}
-
-/// Reads a release from its folder.
+/// Opens a release in its folder.
 #[pyfunction]
 #[pyo3(signature = (folder, memory=None, progress=None))]
 pub(crate) fn open(
@@ -57,58 +40,13 @@ pub(crate) fn open(
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Release> {
     let memory = memory.map(memory_of).transpose()?.unwrap_or_default();
-    let place = folder.clone();
-    let (release, _) = work::run(py, progress, move |watch| {
-        watch.phase("read", None, Counted::Rows);
-        Ok(read_release_within(&place, memory)?)
-    })?;
-    Ok(Release { memory, ..Release::new(Arc::new(release), Some(folder), Format::Parquet) })
+    let (held, _) = work::run(py, progress, move |watch| Held::open(folder, memory, watch))?;
+    Ok(Release::new(held))
 }
 
 impl Release {
-    pub(crate) fn new(release: Arc<chrysalis::Release>, folder: Option<PathBuf>, format: Format) -> Release {
-        let place = folder.map(|folder| Place { folder, is_saved: false });
-        let manifest = release.manifest.clone();
-        Release { release: release.into(), ..Release::of(manifest, place, format) }
-    }
-
-    fn of(manifest: Manifest, place: Option<Place>, format: Format) -> Release {
-        let (release, analyst, memory) = (OnceLock::new(), OnceLock::new(), Memory::default());
-        Release { manifest, release, analyst, place: Mutex::new(place), format, memory }
-    }
-
-    /// One that was written to a folder just now, and is not in memory.
-    pub(crate) fn on_disk(manifest: Manifest, folder: PathBuf, format: Format) -> Release {
-        Release::of(manifest, Some(Place { folder, is_saved: true }), format)
-    }
-
-    /// One that was written to a folder just now.
-    pub(crate) fn saved(release: Arc<chrysalis::Release>, folder: PathBuf, format: Format) -> Release {
-        let place = Some(Place { folder, is_saved: true });
-        Release { place: Mutex::new(place), ..Release::new(release, None, format) }
-    }
-
-    /// All of it; whoever comes while it is read reads it, too, and one of the two stays.
-    fn whole(&self) -> Result<Arc<chrysalis::Release>, Error> {
-        if let Some(known) = self.release.get() {
-            return Ok(Arc::clone(known));
-        }
-        let place = self.place().ok_or_else(|| Error::internal("a release is neither in memory nor in a folder"))?;
-        let read = Arc::new(read_release_within(&place.folder, self.memory)?);
-        Ok(Arc::clone(self.release.get_or_init(|| read)))
-    }
-
-    fn place(&self) -> Option<Place> {
-        self.place.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Opens it for questions once; whoever comes meanwhile opens it, too, and one of the two stays.
-    fn analyst(&self) -> Result<Arc<Analyst>, Error> {
-        if let Some(known) = self.analyst.get() {
-            return Ok(Arc::clone(known));
-        }
-        let made = Arc::new(Analyst::open((*self.whole()?).clone())?);
-        Ok(Arc::clone(self.analyst.get_or_init(|| made)))
+    pub(crate) fn new(held: Held) -> Release {
+        Release { held: Arc::new(held) }
     }
 }
 
@@ -116,23 +54,25 @@ impl Release {
 impl Release {
     /// The manifest as JSON.
     fn manifest(&self, py: Python<'_>) -> PyResult<String> {
-        self.manifest.to_json().or_raise(py)
+        self.held.manifest.to_json().or_raise(py)
     }
 
     /// The folder that it was read from, or saved to.
     #[getter]
     fn path(&self) -> Option<PathBuf> {
-        self.place().map(|place| place.folder)
+        self.held.folder()
     }
 
     /// The names of its tables.
     fn table_names(&self) -> Vec<String> {
-        self.manifest.tables.iter().map(|table| table.name.clone()).collect()
+        self.held.manifest.tables.iter().map(|table| table.name.clone()).collect()
     }
 
     /// One of its tables.
-    fn table(&self, py: Python<'_>, name: &str) -> PyResult<Table> {
-        let release = py.detach(|| self.whole()).or_raise(py)?;
+    #[pyo3(signature = (name, progress=None))]
+    fn table(&self, py: Python<'_>, name: &str, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Table> {
+        let held = Arc::clone(&self.held);
+        let (release, _) = work::run(py, progress, move |watch| held.whole(watch))?;
         Ok(Table::of(Arc::new(release.table(name).or_raise(py)?.clone())))
     }
 
@@ -148,15 +88,14 @@ impl Release {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(String, Vec<PathBuf>)> {
         let wrong = |problem| refused(py, format!("`format`: {problem}"), "name one of the two");
-        let format = format.map(values::format).transpose().map_err(wrong)?.unwrap_or(self.format);
-        let (release, out) = (py.detach(|| self.whole()).or_raise(py)?, folder.clone());
+        let format = format.map(values::format).transpose().map_err(wrong)?.unwrap_or(self.held.format);
+        let (held, out) = (Arc::clone(&self.held), folder.clone());
         let (manifest, _) = work::run(py, progress, move |watch| {
             check_place(&out, force)?;
-            files::write(&release, &out, format, force, watch)
+            files::write(&*held.whole(watch)?, &out, format, force, watch)
         })?;
         let beside = files::releases_beside(&folder, &manifest);
-        let place = Place { folder, is_saved: true };
-        *self.place.lock().unwrap_or_else(PoisonError::into_inner) = Some(place);
+        self.held.saved_to(&folder);
         Ok((manifest.to_json().or_raise(py)?, beside))
     }
 
@@ -180,33 +119,34 @@ impl Release {
         memory: Option<&Bound<'_, PyAny>>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(String, bool, Vec<String>, Vec<String>)> {
-        let memory = memory.map(memory_of).transpose()?.unwrap_or(self.memory);
+        let memory = memory.map(memory_of).transpose()?.unwrap_or(self.held.memory);
         let said = draft(keywords, Verb::Read)?;
         let microdata = microdata.map(|table| Given::new(table, "microdata")).transpose()?;
         let population = population.map(|table| Given::new(table, "population_table")).transpose()?;
         let with_microdata: Vec<Given> =
             with_microdata.iter().map(|table| Given::new(table, "with_microdata")).collect::<PyResult<_>>()?;
-        let folders: Vec<Option<PathBuf>> =
-            others.iter().map(|(_, other)| other.get().place().map(|place| place.folder)).collect();
-        let whole = |(name, other): (String, Bound<'_, Release>)| -> PyResult<(String, Arc<chrysalis::Release>)> {
-            let other = other.get();
-            Ok((name, py.detach(|| other.whole()).or_raise(py)?))
-        };
-        let others: Vec<(String, Arc<chrysalis::Release>)> = others.into_iter().map(whole).collect::<PyResult<_>>()?;
-        let (release, place) = (self.release.get().cloned(), self.place());
+        let others: Vec<(String, Arc<Held>)> =
+            others.into_iter().map(|(name, other)| (name, Arc::clone(&other.get().held))).collect();
+        let held = Arc::clone(&self.held);
         let (outcome, mut told) = work::run(py, progress, move |watch| {
-            // What was saved is judged by its files, and a certificate is about files, hashes and all.
-            let is_read = place.as_ref().filter(|place| place.is_saved || certificate.is_some());
-            let release = match (is_read, release) {
-                (None, Some(release)) => release,
-                (Some(place), _) => Arc::new(read_release_within(&place.folder, memory)?),
-                (None, None) => return Err(Error::internal("a release is neither in memory nor in a folder")),
-            };
-            let folder = place.map(|place| place.folder);
+            let release = held.to_audit(certificate.is_some(), memory, watch)?;
+            release.check_evidence(&[
+                (Knob::Microdata, microdata.is_some()),
+                (Knob::With, !others.is_empty()),
+                (Knob::PopulationTable, population.is_some()),
+                (Knob::WithMicrodata, !with_microdata.is_empty()),
+                (Knob::Series, series.is_some()),
+            ])?;
+            let folder = held.folder();
+            let folders: Vec<Option<PathBuf>> = others.iter().map(|(_, other)| other.folder()).collect();
+            let whole = |(name, other): &(String, Arc<Held>)| Ok((name.clone(), other.whole(watch)?));
+            let others: Vec<(String, Arc<chrysalis::Release>)> =
+                others.iter().map(whole).collect::<Result<_, Error>>()?;
             // Releases of a series have a table each.
-            let is_of_series = release.manifest.series.is_some();
+            let manifest = release.manifest();
+            let is_of_series = manifest.series.is_some();
             let same = others.iter().filter(|_| !is_of_series).map(|(_, other)| &other.manifest);
-            let manifests: Vec<&Manifest> = std::iter::once(&release.manifest).chain(same).collect();
+            let manifests: Vec<&Manifest> = std::iter::once(manifest).chain(same).collect();
             if with_microdata.len() > others.len() {
                 return Err(files::too_many_tables(with_microdata.len(), others.len()));
             }
@@ -232,7 +172,7 @@ impl Release {
                 Some(given) => {
                     let draft = given.draft(Draft { person: None, ..said })?;
                     let input = given.open(&draft, POPULATION)?;
-                    Some(files::read_population_from(input, &draft, &release.manifest, watch)?)
+                    Some(files::read_population_from(input, &draft, manifest, watch)?)
                 }
                 None => None,
             };
@@ -251,9 +191,9 @@ impl Release {
                 asked: None,
                 replay,
             };
-            let outcome = audit(&release, with, watch)?;
+            let outcome = release.audit(with, watch)?;
             if let Some(place) = certificate {
-                write_certificate(&place, &release, &outcome, &with, force)?;
+                write_certificate(&place, manifest, &outcome, &with, force)?;
             }
             Ok(outcome)
         })?;
@@ -270,7 +210,8 @@ impl Release {
         Ok((report.or_raise(py)?, outcome.ok(), headline, told.notes))
     }
 
-    /// Answers a question, about the latest of several releases of a series if the folders of others are given.
+    /// Answers a question, about the latest of several releases of a series if others are given: their folders, and the
+    /// releases themselves if somebody holds them.
     #[pyo3(signature = (question, tables=vec![], estimate="learned", progress=None, others=vec![]))]
     fn query(
         &self,
@@ -279,27 +220,38 @@ impl Release {
         tables: Vec<(String, Bound<'_, PyAny>)>,
         estimate: &str,
         progress: Option<&Bound<'_, PyAny>>,
-        others: Vec<PathBuf>,
+        others: Vec<(PathBuf, Option<Bound<'_, Release>>)>,
     ) -> PyResult<Answer> {
         let estimate = estimate_of(py, estimate)?;
         let public = public_tables(py, tables)?;
-        if !others.is_empty() {
-            let Some(place) = self.place() else {
-                return Err(refused(py, "this release is in no folder, so no series can be checked", "save it first"));
-            };
-            let folders: Vec<PathBuf> = std::iter::once(place.folder).chain(others).collect();
-            let ask = move |_: &dyn Watch| {
-                let questions = Questions::one(&question)?.estimates(estimate).joining(public);
-                let answers = questions.ask_series(&folders, Memory::default())?;
-                answers.into_iter().next().ok_or_else(|| Error::internal("one question has one answer"))
+        let own = Arc::clone(&self.held);
+        if others.is_empty() {
+            let ask = move |watch: &dyn Watch| {
+                let analyst = own.analyst(watch)?;
+                watch.phase("answer", None, Counted::Rows);
+                analyst.ask_watched(&question, &public, estimate, watch)
             };
             return Ok(Answer::new(work::run(py, progress, ask)?.0));
         }
-        // Opening takes long the first time; the release is shared, so the analyst is kept even if the question fails.
-        let analyst = self.opened(py, progress)?;
-        let ask = move |_: &dyn Watch| analyst.ask_with(&question, &public, estimate);
-        let (report, _) = work::run(py, progress, ask)?;
-        Ok(Answer::new(report))
+        let Some(place) = own.place() else {
+            return Err(refused(py, "this release is in no folder, so no series can be checked", "save it first"));
+        };
+        let known =
+            others.into_iter().map(|(folder, other)| (folder, other.map(|other| Arc::clone(&other.get().held))));
+        let known: Vec<(PathBuf, Option<Arc<Held>>)> =
+            std::iter::once((place.folder, Some(own))).chain(known).collect();
+        let ask = move |watch: &dyn Watch| {
+            let questions = Questions::one(&question)?.estimates(estimate).joining(public);
+            let folders: Vec<PathBuf> = known.iter().map(|(folder, _)| folder.clone()).collect();
+            let held = |folder: &Path| {
+                let (_, held) = known.iter().find(|(known, _)| known == folder)?;
+                Some(held.as_ref()?.analyst(watch))
+            };
+            let memory = known.first().and_then(|(_, own)| own.as_ref()).map_or_else(Memory::default, |own| own.memory);
+            let answers = questions.ask_held(&folders, memory, &held, watch)?;
+            answers.into_iter().next().ok_or_else(|| Error::internal("one question has one answer"))
+        };
+        Ok(Answer::new(work::run(py, progress, ask)?.0))
     }
 
     /// The same question as a statement for a database that holds the release's tables.
@@ -316,8 +268,9 @@ impl Release {
         let dialect: Dialect =
             dialect.parse().map_err(|error: <Dialect as std::str::FromStr>::Err| wrong(error.to_string()))?;
         let public = public_tables(py, tables)?;
-        let analyst = self.opened(py, progress)?;
-        Ok(work::run(py, progress, move |_| analyst.rewrite_with(&question, &public, dialect))?.0)
+        let held = Arc::clone(&self.held);
+        let write = move |watch: &dyn Watch| held.analyst(watch)?.rewrite_with(&question, &public, dialect);
+        Ok(work::run(py, progress, write)?.0)
     }
 
     /// Compares it with its microdata. Returns the report as JSON, and notes.
@@ -335,8 +288,9 @@ impl Release {
         let given = Given::new(microdata, "microdata")?;
         let holdout = holdout.map(|table| Given::new(table, "holdout")).transpose()?;
         let mut measures = measures(py, options)?;
-        let release = py.detach(|| self.whole()).or_raise(py)?;
+        let held = Arc::clone(&self.held);
         let (report, told) = work::run(py, progress, move |watch| {
+            let release = held.whole(watch)?;
             let read = |given: Given, name: &str| {
                 let draft = given.draft(said.clone())?;
                 files::read_microdata(given.open(&draft, name)?, &[&release.manifest], &draft, watch)
@@ -360,22 +314,12 @@ impl Release {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(Vec<Table>, String)> {
         let sampling = Sampling { worlds, estimate: estimate_of(py, estimate)? };
-        let release = py.detach(|| self.whole()).or_raise(py)?;
-        let (made, _) = work::run(py, progress, move |watch| sample(&release, &sampling, Seed::from(seed), watch))?;
+        let held = Arc::clone(&self.held);
+        let draw = move |watch: &dyn Watch| sample(&*held.whole(watch)?, &sampling, Seed::from(seed), watch);
+        let (made, _) = work::run(py, progress, draw)?;
         let report = serde_json::to_string(&made.report).map_err(|error| Error::internal(error.to_string()));
         let tables = made.worlds.into_iter().map(|table| Table::of(Arc::new(table))).collect();
         Ok((tables, report.or_raise(py)?))
-    }
-}
-
-impl Release {
-    fn opened(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Arc<Analyst>> {
-        if self.analyst.get().is_none() {
-            let release = Release::new(py.detach(|| self.whole()).or_raise(py)?, None, self.format);
-            let (made, _) = work::run(py, progress, move |_| release.analyst())?;
-            self.analyst.get_or_init(|| made);
-        }
-        self.analyst().or_raise(py)
     }
 }
 
@@ -452,7 +396,7 @@ fn cells(py: Python<'_>, given: Given, name: &str) -> PyResult<Cells> {
 /// Writes the page about a release that travels with it: whole or not at all, and not into the release.
 fn write_certificate(
     place: &Path,
-    release: &chrysalis::Release,
+    manifest: &Manifest,
     outcome: &AuditOutcome,
     with: &Evidence<'_>,
     force: bool,
@@ -470,7 +414,7 @@ fn write_certificate(
     let folder = real(folder);
     let name =
         folder.file_name().map_or_else(|| folder.display().to_string(), |name| name.to_string_lossy().into_owned());
-    let page = certificate::page(&Certificate::of(name, release, outcome, with)?);
+    let page = certificate::page(&Certificate::of_manifest(name, manifest, outcome, with)?);
     Ok(write_file(place, page.as_bytes(), force)?)
 }
 

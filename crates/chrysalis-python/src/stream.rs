@@ -32,6 +32,12 @@ impl Given {
         if let Ok(path) = table.extract::<PathBuf>() {
             return Ok(Given::File(path.display().to_string()));
         }
+        if is_of_spark(table)? {
+            let message = format!("`{name}` is a data frame of Spark, whose rows are spread over a cluster");
+            let remedy =
+                "publish it there with `chrysalis.spark.publish`, or bring all rows to this machine: `.toArrow()`";
+            return Err(refused(py, message, remedy));
+        }
         // A lazy frame of polars has not computed anything yet.
         if !table.hasattr("__arrow_c_stream__")? {
             let class = table.get_type().name()?.to_string();
@@ -75,6 +81,21 @@ impl Given {
         draft.read_taxonomies_within(memory.filter(|_| has_files))
     }
 
+    /// Brings all batches of a table here, so that it can be opened several times; they are shared, not copied.
+    pub(crate) fn gathered(self) -> Result<Gathered, Error> {
+        match self {
+            Given::File(file) => Ok(Gathered::File(file)),
+            Given::Batches(batches) => {
+                let schema = batches.schema();
+                let batches = batches.collect::<Result<Vec<RecordBatch>, _>>();
+                let remedy = "check what the table was made from";
+                let batches =
+                    batches.map_err(|error| Error::request(format!("the table cannot be read: {error}"), remedy));
+                Ok(Gathered::Batches(schema, batches?))
+            }
+        }
+    }
+
     /// Opens it.
     pub(crate) fn open(self, draft: &Draft, name: &str) -> Result<Input, Error> {
         match self {
@@ -82,6 +103,36 @@ impl Given {
             Given::Batches(batches) => draft.open_batches(name, batches),
         }
     }
+}
+
+/// A table that can be opened several times.
+pub(crate) enum Gathered {
+    File(String),
+    Batches(Arc<Schema>, Vec<RecordBatch>),
+}
+
+impl Gathered {
+    /// As it was given.
+    pub(crate) fn given(&self) -> Given {
+        match self {
+            Gathered::File(file) => Given::File(file.clone()),
+            Gathered::Batches(schema, batches) => {
+                let batches = batches.clone().into_iter().map(Ok);
+                Given::Batches(Box::new(RecordBatchIterator::new(batches, Arc::clone(schema))))
+            }
+        }
+    }
+}
+
+/// Whether a table is of Spark: to read it here would bring all its rows to one machine, unasked.
+fn is_of_spark(table: &Bound<'_, PyAny>) -> PyResult<bool> {
+    for class in table.get_type().mro() {
+        let module = class.getattr("__module__").and_then(|module| module.extract::<String>());
+        if module.is_ok_and(|module| module == "pyspark" || module.starts_with("pyspark.")) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Takes over the stream of a table.

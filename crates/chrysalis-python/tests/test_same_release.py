@@ -79,6 +79,49 @@ def test_the_contract_on_adult(frame: Reader, tmp_path: Path) -> None:
     same_answers(made.release, tmp_path / "told", question)
 
 
+def test_the_example_of_the_contract_on_adult(frame: Reader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Line by line: publish, save, open, audit, ask, profile, compare, sample, rewrite."""
+    import duckdb
+
+    df = frame(data("adult_complete.csv.gz"), [])
+    roles: dict[str, Any] = {"quasi": ["age", "sex", "native_country"], "sensitive": ["occupation"]}
+    monkeypatch.chdir(tmp_path)
+    made = ch.publish(df, **roles, require=["k=10", "l=4"], method="anatomy")
+    made.release.save("release")
+    assert made.summary.rows == 45_222 and made.summary["guarantees"] == ["k=10", "l=4"]
+    assert made.summary["disclosed_rows"] == 0
+    release = ch.open("release")
+    assert release.audit(microdata=df).raise_if_failed().ok
+    answers = release.query("SELECT sex, AVG(age) FROM microdata GROUP BY sex").to_pandas()
+    plain = _pandas_of(df)
+    truth = plain.groupby("sex")["age"].mean()
+    # Ages are published as they are.
+    assert answers["avg(age)"].tolist() == pytest.approx(truth.tolist())
+    about = release.query("SELECT sex, COUNT(*) AS n FROM microdata WHERE occupation = 'Sales' GROUP BY sex").to_pandas()
+    sold = plain[plain["occupation"] == "Sales"].groupby("sex").size()
+    assert (about["n_lower"] <= sold.to_numpy()).all() and (sold.to_numpy() <= about["n_upper"]).all()
+    assert ch.profile(df, **roles).anonymity["k"] == plain.groupby(roles["quasi"]).size().min()
+    found = ch.compare(df, **roles, require="l=4", runs=[{"method": "anatomy"}], queries=5).page("report.html")
+    assert found.is_file() and Path("report.json").is_file()
+    assert [len(world) for world in release.sample(worlds=2)] == [45_222] * 2
+    sql = release.rewrite("SELECT COUNT(*) AS n FROM microdata WHERE occupation = 'Sales'", dialect="duckdb")
+    connection = duckdb.connect()
+    for name, table in release.tables.items():
+        connection.register(name, table.to_arrow())
+    (row,) = connection.sql(sql).fetchall()
+    assert row[0] == pytest.approx(sold.sum())
+
+
+def _pandas_of(table: Any) -> Any:
+    """The same table, of pandas."""
+    import pandas
+
+    if isinstance(table, pandas.DataFrame):
+        return table
+    # DuckDB has another name for it.
+    return (getattr(table, "to_pandas", None) or table.df)()
+
+
 def test_tables_leave_as_they_came(frame: Reader, hospital: Path, tmp_path: Path) -> None:
     made = ch.publish(
         frame(hospital, ["zip_code"]), quasi=QUASI, sensitive=["disease"], require="l=4", method="permute", seed=1

@@ -16,6 +16,7 @@ import pandas
 import polars
 import pytest
 from chrysalis import _knobs
+from package import PART
 
 TABLE = ch.example(3000, seed=2)
 GOOD: dict[str, Any] = {"quasi": ["age", "sex"], "sensitive": ["disease"], "require": ["k=10", "l=4"]}
@@ -222,6 +223,63 @@ def test_a_population_in_memory_is_like_one_in_a_file(tmp_path: Path) -> None:
     assert one.audit(population_table=people).ok
 
 
+def test_a_comparison_takes_a_population_in_memory(tmp_path: Path) -> None:
+    people = ch.example(9000, seed=2).to_pandas()
+    people.to_csv(tmp_path / "people.csv", index=False)
+    knobs: dict[str, Any] = {"quasi": ["age", "sex"], "sensitive": "disease", "require": ["l=3", "k-map=9"], "seed": 1,
+                             "queries": 5, "runs": [{"partitioner": "mondrian"}, {"partitioner": "full-domain",
+                                                                                "suppress": 0.1}]}
+    one = ch.compare(TABLE, **knobs, population_table=people)
+    other = ch.compare(TABLE, **knobs, population_table=tmp_path / "people.csv")
+    assert [run["made"] for run in one.runs] == [True, True]
+
+    def figures(found: ch.Comparison) -> list[tuple[Any, ...]]:
+        return [(run["name"], run["ncp"], run["groups"], run["guarantees"]) for run in found.runs]
+
+    assert figures(one) == figures(other)
+    assert 'population_table=…' in one.html() or "population_table=…" in json.dumps(one.to_dict())
+
+
+@pytest.mark.filterwarnings("ignore::chrysalis.ChrysalisWarning")
+def test_a_release_that_does_not_fit_is_audited_part_by_part(tmp_path: Path) -> None:
+    table = ch.example(130_000, seed=6)
+    said: dict[str, Any] = {"quasi": ["age", "sex", "zip_code"], "sensitive": ["disease"], "require": ["l=4"]}
+    ch.publish(table, **said, method="anatomy", memory="142MB", folder=tmp_path / "release")
+    whole = ch.open(tmp_path / "release").audit()
+    release = ch.open(tmp_path / "release", memory=PART)
+    assert release.manifest["rows"] == 130_000 and "130,000 rows" in repr(release)
+    audit = release.audit().raise_if_failed()
+    assert audit["disclosed_rows"] == whole["disclosed_rows"] and audit.promises() == whole.promises()
+    assert any("part by part" in note for note in audit.notes), audit.notes
+    assert not any("part by part" in note for note in whole.notes)
+    # What needs all of it is refused, and evidence that does as well.
+    with pytest.raises(ch.RequestError, match="would need about"):
+        release.query("SELECT COUNT(*) FROM microdata")
+    with pytest.raises(ch.RequestError, match="microdata can be compared only") as caught:
+        release.audit(microdata=table)
+    assert "`memory=" in caught.value.remedy
+    assert release.audit(memory="1GB", microdata=table).ok
+
+
+def test_releases_of_a_series_stay_open(tmp_path: Path) -> None:
+    """A second question reads no table again: their files may even be gone."""
+    table = ch.example(600).to_pandas()
+    roles: dict[str, Any] = {"quasi": ["age", "sex"], "sensitive": "disease", "person": "patient_id", "require": "m=3",
+                             "method": "anatomy", "series": tmp_path / "clinic.ledger"}
+    first = ch.publish(table[:400], **roles, folder=tmp_path / "one").release
+    second = ch.publish(table[60:460], **roles, folder=tmp_path / "two").release
+    question = "SELECT (SELECT COUNT(*) FROM microdata WHERE age < 40) - (SELECT COUNT(*) FROM microdata VERSION AS OF 1 " \
+        "WHERE age < 40) AS n"
+    told = second.query(question, others=[tmp_path / "one"]).to_dict()["rows"]
+    assert second.query(question, others=[first]).to_dict()["rows"] == told
+    for folder in ("one", "two"):
+        for file in (tmp_path / folder).glob("*.parquet"):
+            file.unlink()
+    assert second.query(question, others=[first]).to_dict()["rows"] == told
+    with pytest.raises(ch.RequestError, match="No such file"):
+        second.query(question, others=[tmp_path / "one"])
+
+
 def test_taxonomies(tmp_path: Path) -> None:
     taxonomy = ch.propose_taxonomy(TABLE, "occupation")
     assert ch.check_taxonomy(taxonomy, TABLE, "occupation").ok
@@ -268,6 +326,14 @@ def test_everything_public_is_documented() -> None:
                 if not member.startswith("_"):
                     assert inspect.getdoc(value), f"{name}.{member}"
     assert ch.__version__.count(".") == 2
+
+
+def test_everything_that_is_called_has_an_example() -> None:
+    """Examples run as doctests."""
+    called = [getattr(ch, name) for name in ch.__all__ if inspect.isfunction(getattr(ch, name))]
+    called += [value for name, value in vars(ch.Release).items() if not name.startswith("_") and inspect.isfunction(value)]
+    assert len(called) > 12
+    assert [it.__qualname__ for it in called if ">>> " not in (inspect.getdoc(it) or "")] == []
 
 
 def test_without_pyspark_the_cluster_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chrysalis_release::ReleaseError;
 use chrysalis_release::view::{CodedColumn, Multisets};
-use chrysalis_table::{Code, Codes, Value};
+use chrysalis_table::{Code, Codes, Progress, Value, no_progress};
 use rayon::prelude::*;
 
 use crate::OpenRelease;
@@ -77,8 +77,18 @@ impl OpenRelease {
 
     /// Answers a plan made for this release's manifest.
     pub fn answer_with(&self, plan: &Plan, mode: EstimateMode) -> Result<Answer, QueryError> {
+        self.answer_watched(plan, mode, &no_progress)
+    }
+
+    /// The same, with `progress` as a place to stop: it is told nothing.
+    pub(crate) fn answer_watched(
+        &self,
+        plan: &Plan,
+        mode: EstimateMode,
+        progress: Progress<'_>,
+    ) -> Result<Answer, QueryError> {
         let keys = plan.keys.iter().map(|&key| plan.fields[key].name.clone()).collect();
-        Ok(Answer { keys, rows: self.gather(plan, &[], mode)?.into_iter().map(|(row, _)| row).collect() })
+        Ok(Answer { keys, rows: self.gather(plan, &[], mode, progress)?.into_iter().map(|(row, _)| row).collect() })
     }
 
     /// Answers a plan, and lists for each of the operands which values may be hit, row by row of the answer.
@@ -87,8 +97,9 @@ impl OpenRelease {
         plan: &Plan,
         operands: &[Operand],
         mode: EstimateMode,
+        progress: Progress<'_>,
     ) -> Result<Vec<(AnswerRow, Vec<Gathered>)>, QueryError> {
-        let answering = AnswerScan::new(self, plan, operands, mode)?;
+        let answering = AnswerScan::new(self, plan, operands, mode, progress)?;
         let mut rows = answering.rows()?;
         // Combinations are sorted by their quasi keys, but a sensitive key may come before those in GROUP BY.
         rows.sort_by(|(a, ..), (b, ..)| a.cmp(b));
@@ -125,6 +136,8 @@ struct AnswerScan<'a> {
     learner: Option<Learner<'a>>,
     /// What values are wanted of.
     gatherers: Vec<Gatherer<'a>>,
+    /// A place to stop.
+    progress: Progress<'a>,
 }
 
 /// The sensitive attribute in GROUP BY.
@@ -141,6 +154,7 @@ impl<'a> AnswerScan<'a> {
         plan: &'a Plan,
         operands: &'a [Operand],
         mode: EstimateMode,
+        progress: Progress<'a>,
     ) -> Result<Self, QueryError> {
         let asked = plan.sensitive.filter(|_| plan.needs_sensitive());
         let mut asked = asked.map(|field| Part::new(release, plan, field)).transpose()?;
@@ -173,7 +187,10 @@ impl<'a> AnswerScan<'a> {
         let quasi_keys: Vec<usize> =
             plan.keys.iter().copied().filter(|key| Some(*key) != plan.sensitive_key()).collect();
         let found = (0..plan.conditions.len())
-            .map(|condition| estimate::hits(release, plan, condition, &quasi_keys))
+            .map(|condition| {
+                progress(0);
+                estimate::hits(release, plan, condition, &quasi_keys)
+            })
             .collect::<Result<Vec<HitsByKey>, _>>()?;
         let weighed = plan.weight().map(|field| {
             let weights = Weights::new(release, plan, field)?;
@@ -185,13 +202,14 @@ impl<'a> AnswerScan<'a> {
         // Nobody has worked out what counterfeits teach about ranges and labels.
         let can_learn = !release.has_counterfeits() || !plan.shape.detail.is_labelled();
         let learns = mode == EstimateMode::Learned && can_learn;
-        let learner = learns.then(|| Learner::new(release, plan, &quasi_keys)).transpose()?;
+        let learner = learns.then(|| Learner::new(release, plan, &quasi_keys, progress)).transpose()?;
         let gatherers = Gatherer::all(release, plan, operands, listed, &quasi_keys, learner.as_ref())?;
         Ok(AnswerScan {
             learner,
             release,
             plan,
             gatherers,
+            progress,
             test: test(&plan.sensitive_set),
             tests: plan.aggregates.iter().map(|aggregate| test(&aggregate.set)).collect(),
             asked,
@@ -302,6 +320,7 @@ impl<'a> AnswerScan<'a> {
         pieces: &[Pieces<'_>],
         value: Option<Code>,
     ) -> Option<RankedRow> {
+        (self.progress)(0);
         let because = Explanation::new(self.release, &pieces[0]);
         // A value of another attribute in GROUP BY is one more condition on the attributes that it is shown with.
         let of_key = self.key.as_ref().filter(|key| !key.is_asked).zip(value);
@@ -324,6 +343,7 @@ impl<'a> AnswerScan<'a> {
             return None;
         }
         let aggregates = self.plan.aggregates.iter().zip(&self.tests).enumerate().map(|(place, (planned, test))| {
+            (self.progress)(0);
             let counts = CountingValues::new(test.as_ref(), value);
             let estimate = match &self.weighed {
                 Some((rows, weights)) if self.plan.weighs(planned) => {

@@ -75,7 +75,7 @@ impl Tables {
             let problem = format!("there is no public table `{shown}`");
             let hint = if self.tables.is_empty() {
                 chrysalis_table::Remedy::from("give it along with the question, with ")
-                    .knob(chrysalis_table::Knob::Table, "")
+                    .knob(chrysalis_table::Knob::Tables, "")
             } else {
                 let names: Vec<&str> = self.tables.keys().map(String::as_str).collect();
                 chrysalis_table::Remedy::from(format!("the public tables are: {}", names.join(", ")))

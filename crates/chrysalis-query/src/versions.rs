@@ -2,6 +2,7 @@
 //! answers (step 11 of `spec.md`).
 
 use chrysalis_release::Manifest;
+use chrysalis_table::Progress;
 
 use crate::answer::{AggregateAnswer, Answer, AnswerRow, Explanation};
 use crate::inquiry::{Output, Post, Reply, Scalar};
@@ -52,16 +53,18 @@ impl Versioned {
         self.questions.first().filter(|_| self.outputs.is_empty())
     }
 
-    /// Answers it from the releases it was bound to; `open` has those that [`Versioned::questions`] name.
+    /// Answers it from the releases it was bound to; `open` has those that [`Versioned::questions`] name. `progress` is a
+    /// place to stop: it is told nothing.
     pub fn answer<'r>(
         &self,
         open: impl Fn(usize) -> Option<&'r OpenRelease>,
         mode: EstimateMode,
+        progress: Progress<'_>,
     ) -> Result<Reply, QueryError> {
         let mut replies = Vec::with_capacity(self.questions.len());
         for question in &self.questions {
             let release = open(question.release).ok_or_else(|| QueryError::broken("a release was not opened"))?;
-            replies.push(release.inquire(&question.inquiry, mode)?);
+            replies.push(release.inquire_watched(&question.inquiry, mode, progress)?);
         }
         if self.outputs.is_empty() {
             return replies.pop().ok_or_else(|| QueryError::broken("there is no question"));

@@ -49,7 +49,7 @@ fn asked(open: &[OpenRelease], sql: &str, mode: EstimateMode) -> Option<Reply> {
     let manifests: Vec<&Manifest> = open.iter().map(OpenRelease::manifest).collect();
     let bound = Versioned::new(&parse::statement(sql).unwrap(), &manifests, &Tables::default());
     match bound {
-        Ok(bound) => Some(bound.answer(|at| Some(&open[at]), mode).unwrap()),
+        Ok(bound) => Some(bound.answer(|at| Some(&open[at]), mode, &|_| ()).unwrap()),
         Err(QueryError::Unanswerable { .. }) => None,
         Err(error) => panic!("{sql}: {error}"),
     }

@@ -40,7 +40,7 @@ pub use part_by_part::PartByPart;
 pub use private::{PrivateFolder, manifest_sha256, next_of, place_of_private, read_private};
 pub use release_in::{
     manifests_beside, manifests_in, read_columns, read_columns_within, read_manifest, read_manifest_within,
-    read_release, read_release_within,
+    read_release, read_release_watched, read_release_within,
 };
 pub use secret::{make_secret, read_secret};
 pub use shared::SharedFolder;

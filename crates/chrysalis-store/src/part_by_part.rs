@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use chrysalis_release::{Cell, Layout, Manifest, PartEntry, Release, TableEntry};
-use chrysalis_table::{Memory, Table};
+use chrysalis_table::{Memory, Table, no_progress};
 use rayon::prelude::*;
 
 use crate::StoreError;
@@ -97,8 +97,10 @@ impl PartByPart {
         let wanted = requests(entry, &self.manifest, &self.layout, columns);
         let path = self.folder.join(&part.file);
         check_plain_file(&path, &part.file)?;
-        let (verified, table) =
-            rayon::join(|| verify_hash(&path, part), || read_part(&path, entry, part, &wanted, self.memory));
+        let (verified, table) = rayon::join(
+            || verify_hash(&path, part, &no_progress),
+            || read_part(&path, entry, part, &wanted, self.memory, &no_progress),
+        );
         verified.and(table)
     }
 

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use chrysalis_release::{Cell, Layout, Manifest, PartEntry, Release, ReleaseError, TableEntry};
-use chrysalis_table::{ColumnRequest, Kind, Memory, Table, TableError};
+use chrysalis_table::{ColumnRequest, Kind, Memory, Progress, Table, TableError, no_progress};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
@@ -21,6 +21,11 @@ pub fn read_release(folder: &Path) -> Result<Release, StoreError> {
 
 /// Like [`read_release`], but refuses a release that declares more than fits into the allowed memory.
 pub fn read_release_within(folder: &Path, memory: Memory) -> Result<Release, StoreError> {
+    read_release_watched(folder, memory, &no_progress)
+}
+
+/// Like [`read_release_within`]; `progress` is told the rows of every file that is read, and may stop it.
+pub fn read_release_watched(folder: &Path, memory: Memory, progress: Progress<'_>) -> Result<Release, StoreError> {
     let manifest = read_manifest_within(folder, memory)?;
     let sizes: Vec<(u64, usize)> = manifest.tables.iter().map(|entry| (entry.rows, entry.columns.len())).collect();
     check_rows(&folder.display().to_string(), &sizes, memory)?;
@@ -30,8 +35,10 @@ pub fn read_release_within(folder: &Path, memory: Memory) -> Result<Release, Sto
         parts::read(entry, &wanted, |part| {
             let path = folder.join(&part.file);
             check_plain_file(&path, &part.file)?;
-            verify_hash(&path, part)?;
-            read_part(&path, entry, part, &wanted, memory)
+            verify_hash(&path, part, progress)?;
+            let table = read_part(&path, entry, part, &wanted, memory, progress)?;
+            progress(part.rows);
+            Ok(table)
         })
     });
     Ok(Release { tables: tables.collect::<Result<_, _>>()?, manifest })
@@ -70,8 +77,10 @@ pub fn read_columns_within(
         parts::read(entry, &wanted, |part| {
             let path = folder.join(&part.file);
             check_plain_file(&path, &part.file)?;
-            let (verified, table) =
-                rayon::join(|| verify_hash(&path, part), || read_part(&path, entry, part, &wanted, memory));
+            let (verified, table) = rayon::join(
+                || verify_hash(&path, part, &no_progress),
+                || read_part(&path, entry, part, &wanted, memory, &no_progress),
+            );
             verified.and(table)
         })
     };
@@ -136,7 +145,7 @@ pub(crate) fn check_plain_file(path: &Path, name: &str) -> Result<(), StoreError
     Err(StoreError::Release { path: path.display().to_string(), error })
 }
 
-pub(crate) fn verify_hash(path: &Path, part: &PartEntry) -> Result<(), StoreError> {
+pub(crate) fn verify_hash(path: &Path, part: &PartEntry, progress: Progress<'_>) -> Result<(), StoreError> {
     let io_error = |source| StoreError::Io { action: "read", path: path.to_owned(), source };
     let mut file = File::open(path).map_err(io_error)?;
     let mut hash = Sha256::new();
@@ -146,6 +155,7 @@ pub(crate) fn verify_hash(path: &Path, part: &PartEntry) -> Result<(), StoreErro
         if n == 0 {
             break;
         }
+        progress(0);
         hash.update(&buffer[..n]);
     }
     if hex(&hash.finalize()) == part.sha256.to_lowercase() {
@@ -162,6 +172,7 @@ pub(crate) fn read_part(
     part: &PartEntry,
     wanted: &[ColumnRequest],
     memory: Memory,
+    progress: Progress<'_>,
 ) -> Result<Table, StoreError> {
     let (file, declared) = (path.display().to_string(), Declared::new(entry, part, memory));
     let mismatch = |found: String, expected: String| StoreError::Mismatch { file: file.clone(), found, expected };
@@ -183,7 +194,8 @@ pub(crate) fn read_part(
         let expected: Vec<String> = names.into_iter().cloned().collect();
         return Err(mismatch(list(input.header()), list(&expected)));
     }
-    let table = input.read(wanted).map_err(said)?;
+    // What is counted is rows, of whole files.
+    let table = input.read_with(wanted, &|_| progress(0)).map_err(said)?;
     if table.rows() as u64 != part.rows {
         return Err(mismatch(format!("{} rows", table.rows()), part.rows.to_string()));
     }

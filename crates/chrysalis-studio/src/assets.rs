@@ -12,12 +12,13 @@ const CSS: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// Name, type and content.
-const ASSETS: [(&str, &str, &str); 20] = [
+const ASSETS: [(&str, &str, &str); 21] = [
     ("studio.css", CSS, include_str!("page/studio.css")),
     ("charts.css", CSS, STYLE),
     ("icon.svg", "image/svg+xml", include_str!("page/icon.svg")),
     ("main.js", SCRIPT, include_str!("page/main.js")),
     ("api.js", SCRIPT, include_str!("page/api.js")),
+    ("keep.js", SCRIPT, include_str!("page/keep.js")),
     ("dom.js", SCRIPT, include_str!("page/dom.js")),
     ("draft.js", SCRIPT, include_str!("page/draft.js")),
     ("data.js", SCRIPT, include_str!("page/data.js")),

@@ -174,6 +174,13 @@ impl Jobs {
         Ok(job.json())
     }
 
+    /// What a job gave, if it is known: nothing yet while it is under way, and an empty value for an error.
+    pub(crate) fn result(&self, id: u64) -> Option<Option<Value>> {
+        let job = self.all().get(&id).cloned()?;
+        let state = job.state();
+        Some(state.outcome.as_ref().map(|outcome| outcome.as_ref().map_or(Value::Null, Clone::clone)))
+    }
+
     /// Asks a job to stop.
     pub(crate) fn stop(&self, id: u64) {
         if let Some(job) = self.all().get(&id) {

@@ -59,7 +59,10 @@ fn run(arguments: Arguments) -> Result<(), Error> {
     let options = Options { file: arguments.file, port: arguments.port, ..Options::default() };
     let result = runtime.block_on(async {
         let server = Server::start(options).await?;
-        let address = server.address();
+        let (address, clean) = (server.address(), server.cleaner());
+        // The file is removed when the studio ends.
+        let page = if arguments.no_open { None } else { redirect(&address).ok() };
+        let page_file = page.as_ref().map(|page| page.path().to_owned());
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         let mut stop = Some(stop);
         let on_signal = move || match stop.take() {
@@ -67,14 +70,14 @@ fn run(arguments: Arguments) -> Result<(), Error> {
             // Somebody is impatient.
             None => {
                 let _ = give_up();
+                clean();
+                page_file.iter().for_each(|file| drop(std::fs::remove_file(file)));
                 std::process::exit(130)
             }
         };
         ctrlc::set_handler(on_signal).map_err(|error| failed("cannot listen for signals", &error))?;
         let said = writeln!(io::stdout(), "The studio is at {address}\nPress Ctrl-C to end it.");
         said.and_then(|()| io::stdout().flush()).map_err(|error| failed("cannot print the address", &error))?;
-        // The file is removed when the studio ends.
-        let page = if arguments.no_open { None } else { redirect(&address).ok() };
         if let Some(page) = &page {
             open(page.path());
         }

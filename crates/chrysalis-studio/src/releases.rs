@@ -1,6 +1,7 @@
 //! Releases that were made here.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,8 +19,8 @@ pub(crate) struct Made {
     /// The table it was made from, and the choices.
     pub(crate) loaded: Arc<Loaded>,
     pub(crate) draft: Draft,
-    /// Columns, and what else the page wants to know for questions.
-    pub(crate) about: serde_json::Value,
+    /// What the page was told: a reload of it asks again.
+    pub(crate) told: serde_json::Value,
     pub(crate) certificate: String,
     pub(crate) recipe: String,
     pub(crate) folder: Folder,
@@ -52,12 +53,45 @@ impl Made {
         Ok(read_release_within(&self.folder.path(), Memory::default())?)
     }
 
-    /// The release, its certificate and its recipe in one file.
+    /// The release and its certificate in one file, which can be handed out. LEAK: the recipe is the owner's. It names
+    /// the owner's files, and lists values of the table that the release may not show.
     pub(crate) fn archive(&self) -> Result<Vec<u8>, Error> {
         let mut files = files_of(&self.folder.path())?;
         files.push(("certificate.html".to_owned(), self.certificate.clone().into_bytes()));
-        files.push(("chrysalis.toml".to_owned(), self.recipe.clone().into_bytes()));
         zip(&files)
+    }
+}
+
+/// A release from elsewhere that is being received, file after file.
+pub(crate) struct Received {
+    folder: tempfile::TempDir,
+    /// Held while a file is received: files that arrive at once are received one after the other, so that together they
+    /// keep the limit, and none of them is written by two requests.
+    turn: tokio::sync::Mutex<()>,
+}
+
+impl Received {
+    pub(crate) fn new(folder: tempfile::TempDir) -> Self {
+        Received { folder, turn: tokio::sync::Mutex::default() }
+    }
+
+    /// Waits until no other file of it is being received.
+    pub(crate) async fn turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.turn.lock().await
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The bytes that were received already; a file of this name would be replaced.
+    pub(crate) fn held(&self, name: &str) -> io::Result<u64> {
+        let mut held = 0;
+        for entry in fs::read_dir(self.path())? {
+            let entry = entry?;
+            held += if entry.file_name() == name { 0 } else { entry.metadata()?.len() };
+        }
+        Ok(held)
     }
 }
 

@@ -8,11 +8,13 @@ use tokio::sync::Semaphore;
 
 use crate::error::gone;
 use crate::jobs::Jobs;
-use crate::releases::Made;
+use crate::releases::{Made, Received};
+use crate::scratch::Scratch;
 use crate::server::Limits;
 use crate::tables::{Loaded, Upload};
+use crate::tabs::Tabs;
 
-/// Tables and releases that are kept; the oldest makes room for a new one.
+/// Tables and releases that are kept; the one that nobody used for longest makes room for a new one.
 const KEPT: usize = 4;
 /// Files that are received at once.
 const UPLOADS: usize = 2;
@@ -35,7 +37,10 @@ pub(crate) struct Studio {
     /// Pages about comparisons.
     pub(crate) pages: Shelf<String>,
     /// Releases from elsewhere that are being received.
-    pub(crate) received: Shelf<tempfile::TempDir>,
+    pub(crate) received: Shelf<Received>,
+    /// What every tab of the page chose.
+    pub(crate) tabs: Tabs,
+    pub(crate) scratch: Scratch,
 }
 
 impl Studio {
@@ -52,6 +57,8 @@ impl Studio {
             releases: Shelf::new("release"),
             pages: Shelf::new("page"),
             received: Shelf::new("release"),
+            tabs: Tabs::default(),
+            scratch: Scratch::default(),
         }
     }
 }
@@ -63,7 +70,7 @@ pub(crate) struct Shelf<T> {
     held: Mutex<Held<T>>,
 }
 
-/// The last number that was given, and what is held.
+/// The last number that was given, and what is held: what was used last is at the end.
 struct Held<T> {
     last: u64,
     things: Vec<(u64, Arc<T>)>,
@@ -87,12 +94,36 @@ impl<T> Shelf<T> {
     }
 
     pub(crate) fn get(&self, id: u64) -> Result<Arc<T>, Error> {
-        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        held.things.iter().find(|(known, _)| *known == id).map(|(_, it)| Arc::clone(it)).ok_or_else(|| gone(self.what))
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = held.things.iter().position(|(known, _)| *known == id).ok_or_else(|| gone(self.what))?;
+        let (_, thing) = held.things.remove(at);
+        held.things.push((id, Arc::clone(&thing)));
+        Ok(thing)
+    }
+
+    /// Whether it is still there; that is no use of it.
+    pub(crate) fn has(&self, id: u64) -> bool {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).things.iter().any(|(known, _)| *known == id)
     }
 
     /// Forgets everything; temporary files go with it.
     pub(crate) fn clear(&self) {
         self.held.lock().unwrap_or_else(PoisonError::into_inner).things.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_used_stays() {
+        let shelf = Shelf::new("table");
+        let first = shelf.put("first");
+        for _ in 0..10 {
+            shelf.put("other");
+            assert_eq!(*shelf.get(first).unwrap(), "first");
+        }
+        assert!(shelf.has(11) && shelf.has(9) && !shelf.has(8) && shelf.get(2).is_err());
     }
 }

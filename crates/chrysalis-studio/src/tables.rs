@@ -1,19 +1,21 @@
 //! Tables that were opened, and the choices that a page makes about them.
 
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::SystemTime;
 
 use bytes::Bytes;
 use chrysalis::store::Input;
-use chrysalis::table::{ColumnRequest, Domain};
+use chrysalis::table::{ColumnRequest, Domain, Role};
 use chrysalis::{
-    AtDoor, Draft, Error, Fault, Key, Manifest, Recipe, Remedy, Spelling, Table, TaxonomyDraft, Watch, commented_spec,
-    files,
+    AtDoor, Draft, Error, Fault, Key, Manifest, Recipe, Remedy, Spelling, Table, Watch, commented_spec, files,
 };
 use rand::rngs::ChaCha20Rng;
 use rand::{RngExt, SeedableRng};
 
 use crate::error::OnThePage;
+use crate::named::Named;
 use crate::place;
 
 /// Rows of a trial: so few that a slider may wait for it.
@@ -31,13 +33,42 @@ pub(crate) enum Origin {
 pub(crate) struct Upload {
     pub(crate) name: String,
     pub(crate) bytes: Bytes,
+    /// No other upload has it.
+    number: u64,
 }
 
 impl Upload {
+    pub(crate) fn new(name: String, bytes: Bytes) -> Upload {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Upload { name, bytes, number: NEXT.fetch_add(1, Ordering::Relaxed) }
+    }
+
     /// Read like the table itself.
     pub(crate) fn open(&self, draft: &Draft) -> Result<Input, Error> {
         Draft { input: Some(PathBuf::from(&self.name)), ..draft.clone() }.open_bytes(self.bytes.clone())
     }
+}
+
+/// The people of a population that were read for a trial, so that the next trial need not read them again.
+struct Crowd {
+    of: CrowdKey,
+    /// A recipe that has them.
+    recipe: Recipe,
+}
+
+/// Which people, and how they were read.
+#[derive(PartialEq)]
+struct CrowdKey {
+    source: CrowdSource,
+    wanted: Vec<ColumnRequest>,
+}
+
+#[derive(PartialEq)]
+enum CrowdSource {
+    /// The number of an upload.
+    Upload(u64),
+    /// A file, as long as nobody writes to it.
+    File(PathBuf, Option<SystemTime>, u64),
 }
 
 /// A table that was read.
@@ -53,9 +84,12 @@ pub(crate) struct Loaded {
     pub(crate) unclear: Option<Error>,
     pub(crate) header: Vec<String>,
     unreadable: Vec<(String, String)>,
+    /// What was noticed when it was read.
+    pub(crate) notes: Vec<String>,
     /// All columns, as they are in the file.
     pub(crate) table: Table,
     sample: OnceLock<Table>,
+    crowd: Mutex<Option<Crowd>>,
 }
 
 impl Loaded {
@@ -104,21 +138,49 @@ impl Loaded {
                 Err(error) => (base.clone(), Some(error)),
             },
         };
-        Ok(Loaded { name, origin, base, first, unclear, header, unreadable, table, sample: OnceLock::new() })
+        Ok(Loaded {
+            name,
+            origin,
+            base,
+            first,
+            unclear,
+            header,
+            unreadable,
+            notes: Vec::new(),
+            table,
+            sample: OnceLock::new(),
+            crowd: Mutex::default(),
+        })
     }
 
     /// The choices of a page, for this table. A page names no file to read: taxonomies are lines, and the people of a
     /// population were uploaded. The place of the key is typed by the owner, relative to `home`.
     pub(crate) fn accept(&self, mut draft: Draft, people: Option<&Upload>, home: &Path) -> Result<Draft, Error> {
-        if draft.input.is_some() {
+        let named = Named::by(&draft);
+        if named.input.is_some() {
             return Err(Error::request("the page names a file to read", "open it in the studio instead"));
         }
-        if draft.attributes.values().any(|said| matches!(said.taxonomy, Some(TaxonomyDraft::File(_)))) {
+        if !named.taxonomies.is_empty() {
             let remedy = Remedy::from("open a recipe that names it: chrysalis studio chrysalis.toml");
             return Err(Error::request("the page names a file with a taxonomy", remedy));
         }
         check_handled(&draft)?;
-        draft.key = draft.key.map(|typed| place::file(&typed.to_string_lossy(), home)).transpose()?;
+        // LEAK: whatever else names a file must not lead to one that the owner did not name.
+        if let Some(other) = named.others.first() {
+            let message = format!("the page names the file {}, which the studio does not read", other.display());
+            return Err(Error::request(message, "compare with the command line: chrysalis compare chrysalis.toml"));
+        }
+        let key = named.key.map(|typed| place::file(&typed.to_string_lossy(), home)).transpose()?;
+        let population = match (named.population, people) {
+            (None, None) => None,
+            (_, Some(people)) => Some(PathBuf::from(&people.name)),
+            (named, None) if named == self.base.release.population_table.as_deref() => named.map(Path::to_owned),
+            (Some(_), None) => {
+                let message = "the page names a file with the people of a population";
+                return Err(Error::request(message, "upload it, or open a recipe that names it"));
+            }
+        };
+        (draft.key, draft.release.population_table) = (key, population);
         if draft.key.is_none() && is_keyed(&draft) {
             let remedy = Remedy::from("name a file for it: it is made if it is not there, and only you can read it");
             return Err(Error::request(
@@ -126,15 +188,6 @@ impl Loaded {
                 remedy,
             ));
         }
-        draft.release.population_table = match (draft.release.population_table, people) {
-            (None, None) => None,
-            (_, Some(people)) => Some(PathBuf::from(&people.name)),
-            (named, None) if named == self.base.release.population_table => named,
-            (Some(_), None) => {
-                let message = "the page names a file with the people of a population";
-                return Err(Error::request(message, "upload it, or open a recipe that names it"));
-            }
-        };
         draft.input.clone_from(&self.base.input);
         draft.delimiter.clone_from(&self.base.delimiter);
         draft.encoding.clone_from(&self.base.encoding);
@@ -184,7 +237,8 @@ impl Loaded {
         Ok(recipe)
     }
 
-    /// Reads the people of the population, if the recipe is about them.
+    /// Reads the people of the population, if the recipe is about them. Those that were read last are kept: a slider
+    /// asks for the same ones again and again.
     pub(crate) fn provide_people(
         &self,
         recipe: &mut Recipe,
@@ -192,14 +246,34 @@ impl Loaded {
         people: Option<&Upload>,
         watch: &dyn Watch,
     ) -> Result<(), Error> {
-        if draft.release.population_table.is_none() {
+        let Some(file) = &draft.release.population_table else { return Ok(()) };
+        let source = match people {
+            Some(people) => CrowdSource::Upload(people.number),
+            None => {
+                let found = std::fs::metadata(file).ok();
+                let modified = found.as_ref().and_then(|found| found.modified().ok());
+                CrowdSource::File(file.clone(), modified, found.map_or(0, |found| found.len()))
+            }
+        };
+        let quasi: Vec<&str> = recipe.with_role(Role::QuasiIdentifier).collect();
+        let wanted = recipe.requests().iter().filter(|it| quasi.contains(&it.name.as_str())).cloned().collect();
+        let of = CrowdKey { source, wanted };
+        if let Some(kept) = self.crowd().as_ref().filter(|kept| kept.of == of)
+            && recipe.share_population(&kept.recipe)
+        {
             return Ok(());
         }
         let table = self.columns(recipe.requests(), watch)?;
         match people {
-            Some(people) => draft.use_population(recipe, people.open(draft)?, &table, watch),
-            None => draft.provide_population(recipe, &table, watch),
+            Some(people) => draft.use_population(recipe, people.open(draft)?, &table, watch)?,
+            None => draft.provide_population(recipe, &table, watch)?,
         }
+        *self.crowd() = Some(Crowd { of, recipe: recipe.clone() });
+        Ok(())
+    }
+
+    fn crowd(&self) -> std::sync::MutexGuard<'_, Option<Crowd>> {
+        self.crowd.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The same people, prepared as a release was.
@@ -274,8 +348,12 @@ fn check_handled(draft: &Draft) -> Result<(), Error> {
 
 /// Whether something is prepared with the owner's key.
 fn is_keyed(draft: &Draft) -> bool {
-    let is_keyed = |step: &String| ["pseudonym", "shift"].iter().any(|name| step.starts_with(name));
-    draft.attributes.values().flat_map(|said| &said.prepare).any(is_keyed)
+    draft.attributes.values().flat_map(|said| &said.prepare).any(|step| is_keyed_step(step))
+}
+
+/// Whether a step of preparing a column takes the owner's key.
+pub(crate) fn is_keyed_step(step: &str) -> bool {
+    ["pseudonym", "shift"].iter().any(|name| step.trim().starts_with(name))
 }
 
 /// Some rows of a table, in ascending order (selection sampling, Knuth 3.4.2 S).
@@ -300,5 +378,43 @@ mod tests {
         assert_eq!(rows.len(), 100);
         assert!(rows.is_sorted() && rows.windows(2).all(|pair| pair[0] < pair[1]) && rows[99] < 1_000);
         assert_eq!(drawn(1_000, 100), rows);
+    }
+
+    /// Counts how often a population is read.
+    #[derive(Default)]
+    struct Readings(AtomicU64);
+
+    impl Watch for Readings {
+        fn phase(&self, name: &'static str, _: Option<u64>, _: chrysalis::Counted) {
+            self.0.fetch_add(u64::from(name == "population"), Ordering::Relaxed);
+        }
+
+        fn advance(&self, _: u64) {}
+    }
+
+    #[test]
+    fn a_population_is_read_once_for_all_trials_that_want_the_same_of_it() {
+        let csv: String =
+            (0..40).map(|n| format!("{},{},{}\n", 20 + n % 4, n % 2, ["flu", "cold", "gout"][n % 3])).collect();
+        let bytes = Bytes::from(format!("age,ward,disease\n{csv}"));
+        let loaded = Loaded::open_bytes("a.csv".to_owned(), bytes.clone(), None, &chrysalis::Unwatched).unwrap();
+        let people = Upload::new("all.csv".to_owned(), bytes.clone());
+        let watch = Readings::default();
+        let read = |k: u64, kind: &str, people: &Upload| {
+            let draft: Draft = serde_json::from_value(serde_json::json!({
+                "attributes": {"age": {"role": "quasi", "kind": kind}, "ward": {"role": "quasi"},
+                    "disease": {"role": "sensitive"}},
+                "release": {"require": [format!("k={k}"), "k-map=2"], "population_table": "all.csv"},
+            }))
+            .unwrap();
+            let draft = loaded.accept(draft, Some(people), Path::new("")).unwrap();
+            loaded.trial_recipe(&draft, Some(people), &watch).unwrap();
+            watch.0.load(Ordering::Relaxed)
+        };
+        assert_eq!([read(2, "integer", &people), read(3, "integer", &people), read(4, "integer", &people)], [1, 1, 1]);
+        // Other kinds, and another upload of the same name, are read.
+        assert_eq!([read(2, "category", &people), read(3, "category", &people)], [2, 2]);
+        let other = Upload::new("all.csv".to_owned(), bytes);
+        assert_eq!([read(2, "category", &other), read(2, "category", &other)], [3, 3]);
     }
 }

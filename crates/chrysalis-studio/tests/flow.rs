@@ -372,6 +372,7 @@ fn a_release_is_asked_and_met_with_a_second_one() {
         let told = running.run("POST", &format!("{path}/with"), with.to_string().as_bytes());
         let findings = told["result"]["findings"].as_array().unwrap_or_else(|| panic!("{told}"));
         assert!(!findings.is_empty() && told["result"]["narrowed"].as_u64().unwrap() > 0, "{told}");
+        assert!(told["result"]["surer"].is_boolean() && told["result"]["in_common"] == true, "{told}");
     }
     // The files of a release from elsewhere.
     let id = running.post("api/received", &json!({})).json()["received"].clone();

@@ -153,6 +153,44 @@ fn a_page_cannot_name_files_to_read() {
     assert!(running.post(&path, &json!({"draft": draft})).message().contains("names a file with the people"));
 }
 
+/// Wherever a draft can name a file, and whatever is asked: the page's word is not enough.
+#[test]
+fn no_file_deep_in_a_draft_is_read() {
+    let running = Running::start();
+    let table = running.open("patients.csv", &hospital(400));
+    // It is a table like the one that is open: if it were read, nothing would complain.
+    let secret = running.home.path().join("secret.csv");
+    std::fs::write(&secret, hospital(800)).unwrap();
+    let people = running.send("PUT", "api/populations/all.csv", &hospital(800)).json()["population"].clone();
+    let run = json!({"method": "generalize", "require": ["k=5", "k-map=5"], "population_table": secret});
+    let spots: [(&str, Value); 4] = [
+        ("/compare", json!({"runs": [{"method": "generalize"}, run]})),
+        ("/series", json!(secret)),
+        ("/after", json!([secret])),
+        ("/release/population_table", json!(secret)),
+    ];
+    for (spot, value) in spots {
+        let mut draft = table["draft"].clone();
+        match spot.rsplit_once('/').unwrap() {
+            ("", name) => draft[name] = value,
+            (of, name) => draft[&of[1..]][name] = value,
+        }
+        for work in ["check", "price", "compare", "recipe", "publish", "groups"] {
+            let mut request = json!({"draft": draft});
+            if work == "groups" {
+                request["column"] = json!("occupation");
+            }
+            // People that were uploaded excuse no other file.
+            if spot != "/release/population_table" {
+                request["population"] = people.clone();
+            }
+            let told = running.post(&format!("api/tables/{}/{work}", table["table"]), &request).json();
+            assert!(told["error"]["fault"] == "request" && told["job"].is_null(), "{spot}, {work}: {told}");
+        }
+    }
+    assert_eq!(running.written(), ["secret.csv"]);
+}
+
 /// The place of the key is typed by the owner: a file that is no key is refused without a word of what is in it, and a
 /// trial makes none.
 #[test]
@@ -224,6 +262,61 @@ fn an_upload_that_announces_nothing_is_refused_once_it_is_too_large() {
     }
     check(&answer(&mut stream), 413, "too large");
     assert!(running.written().is_empty());
+}
+
+/// A second table and a second release are uploads as well.
+#[test]
+fn other_uploads_that_are_too_large_are_refused() {
+    let limits = Limits { upload: 1 << 20, ..Limits::default() };
+    let running = Running::with(limits, None);
+    let received = running.post("api/received", &json!({})).json()["received"].clone();
+    let file = format!("api/received/{received}/generalized.parquet");
+    for path in ["api/populations/all.csv", &file] {
+        let announced = running.head("PUT", path, "Content-Length: 2147483648\r\n");
+        check(&running.raw(announced.as_bytes()), 413, "too large");
+        let mut stream = running.stream();
+        stream.write_all(running.head("PUT", path, "Transfer-Encoding: chunked\r\n").as_bytes()).unwrap();
+        let chunk = [b"10000\r\n".as_slice(), &[b'1'; 0x10000], b"\r\n"].concat();
+        for _ in 0..17 {
+            let _ = stream.write_all(&chunk);
+        }
+        check(&answer(&mut stream), 413, "too large");
+    }
+    // What fits is taken, and replaces what had its name; what would be too much together is not.
+    for name in ["a", "a", "b"] {
+        assert_eq!(running.send("PUT", &format!("api/received/{received}/{name}"), &[0; 400 << 10]).status, 200);
+    }
+    check(&running.send("PUT", &format!("api/received/{received}/c"), &[0; 400 << 10]), 413, "too large");
+}
+
+/// Each of these files fits, and only two of them fit together.
+#[test]
+fn files_that_arrive_at_once_keep_the_limit_together() {
+    let limits = Limits { upload: 1 << 20, ..Limits::default() };
+    let running = Running::with(limits, None);
+    let received = running.post("api/received", &json!({})).json()["received"].clone();
+    // Everybody has announced a file before anybody has sent all of it.
+    let mut streams: Vec<_> = (0..5)
+        .map(|at| {
+            let path = format!("api/received/{received}/part-{at}");
+            let mut stream = running.stream();
+            stream.write_all(running.head("PUT", &path, "Content-Length: 409600\r\n").as_bytes()).unwrap();
+            stream.write_all(&[b'1'; 1_000]).unwrap();
+            stream
+        })
+        .collect();
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    let send = |stream: &mut std::net::TcpStream| {
+        // A refusal may come before everything was sent.
+        let _ = stream.write_all(&[b'1'; 408_600]);
+        answer(stream).status
+    };
+    let mut found: Vec<u16> = std::thread::scope(|scope| {
+        let threads: Vec<_> = streams.iter_mut().map(|stream| scope.spawn(|| send(stream))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    found.sort_unstable();
+    assert_eq!(found, [200, 200, 413, 413, 413]);
 }
 
 #[test]

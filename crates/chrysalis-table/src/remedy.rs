@@ -67,7 +67,9 @@ pub enum Knob {
     Dimensions,
     Attributes,
     Table,
+    Tables,
     File,
+    Runs,
     Schema,
     Data,
     Report,
@@ -81,7 +83,7 @@ pub enum Knob {
 
 impl Knob {
     /// All of them.
-    pub const ALL: [Knob; 67] = [
+    pub const ALL: [Knob; 69] = [
         Knob::Quasi,
         Knob::Sensitive,
         Knob::Other,
@@ -139,7 +141,9 @@ impl Knob {
         Knob::Dimensions,
         Knob::Attributes,
         Knob::Table,
+        Knob::Tables,
         Knob::File,
+        Knob::Runs,
         Knob::Schema,
         Knob::Data,
         Knob::Report,
@@ -211,7 +215,9 @@ impl Knob {
             Knob::Dimensions => "dimensions",
             Knob::Attributes => "attributes",
             Knob::Table => "table",
+            Knob::Tables => "tables",
             Knob::File => "file",
+            Knob::Runs => "runs",
             Knob::Schema => "schema",
             Knob::Data => "data",
             Knob::Report => "report",
@@ -242,6 +248,8 @@ enum RemedyPiece {
     Words(String),
     /// A knob and the value to set it to; an empty value names the knob alone.
     Knob(Knob, String),
+    /// Words and a knob behind them, for doors that have it.
+    Where(String, Knob, String),
     /// Where all knobs are explained.
     Manual,
 }
@@ -253,6 +261,11 @@ pub trait Spelling {
 
     /// The place where all knobs are explained.
     fn manual(&self) -> String;
+
+    /// Whether the door has this knob.
+    fn has(&self, _knob: Knob) -> bool {
+        true
+    }
 }
 
 /// The spelling without a door: `quasi = a,b`.
@@ -297,6 +310,13 @@ impl Remedy {
         self
     }
 
+    /// Appends words and a knob behind them, which doors without this knob leave out.
+    #[must_use]
+    pub fn where_there_is(mut self, words: impl Into<String>, knob: Knob, value: impl Into<String>) -> Self {
+        self.pieces.push(RemedyPiece::Where(words.into(), knob, value.into()));
+        self
+    }
+
     /// Appends the place where all knobs are explained.
     #[must_use]
     pub fn manual(mut self) -> Self {
@@ -313,7 +333,7 @@ impl Remedy {
     pub fn knobs(&self) -> impl Iterator<Item = (Knob, &str)> {
         self.pieces.iter().filter_map(|piece| match piece {
             RemedyPiece::Words(_) | RemedyPiece::Manual => None,
-            RemedyPiece::Knob(knob, value) => Some((*knob, value.as_str())),
+            RemedyPiece::Knob(knob, value) | RemedyPiece::Where(_, knob, value) => Some((*knob, value.as_str())),
         })
     }
 
@@ -322,6 +342,8 @@ impl Remedy {
         let piece = |piece: &RemedyPiece| match piece {
             RemedyPiece::Words(words) => words.clone(),
             RemedyPiece::Knob(knob, value) => door.knob(*knob, value),
+            RemedyPiece::Where(words, knob, value) if door.has(*knob) => format!("{words}{}", door.knob(*knob, value)),
+            RemedyPiece::Where(..) => String::new(),
             RemedyPiece::Manual => door.manual(),
         };
         self.pieces.iter().map(piece).collect()
@@ -372,6 +394,10 @@ mod tests {
         fn manual(&self) -> String {
             "--help".to_owned()
         }
+
+        fn has(&self, knob: Knob) -> bool {
+            knob != Knob::File
+        }
     }
 
     #[test]
@@ -382,6 +408,11 @@ mod tests {
         assert_eq!(remedy.spelled(&Flags), "name columns with --quasi a,b, or leave --relaxed");
         assert_eq!(Remedy::from("see ").manual().spelled(&Flags), "see --help");
         assert_eq!(remedy.knobs().collect::<Vec<_>>(), [(Knob::Quasi, "a,b"), (Knob::Relaxed, "")]);
+        let remedy = Remedy::from("ask one").where_there_is(", or use ", Knob::File, "");
+        assert_eq!(
+            (remedy.to_string().as_str(), remedy.spelled(&Flags).as_str()),
+            ("ask one, or use `file`", "ask one")
+        );
     }
 
     #[test]

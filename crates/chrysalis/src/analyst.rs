@@ -1,5 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use chrysalis_query::statement::Statement;
 use chrysalis_query::{EstimateMode, Inquiry, OpenRelease, QueryError, Tables, Versioned};
@@ -7,7 +8,7 @@ use chrysalis_release::{Manifest, Release};
 use chrysalis_sql::rewrite::{looked_at_by, rewrite_inquiry};
 use chrysalis_sql::{Dialect, parse};
 use chrysalis_store::{read_columns_within, read_manifest_within};
-use chrysalis_table::Memory;
+use chrysalis_table::{Memory, Progress, Stopped, Unwatched, Watch, no_progress};
 use rayon::prelude::*;
 
 use crate::Error;
@@ -49,18 +50,35 @@ impl Analyst {
 
     /// Answers one question.
     pub fn ask(&self, text: &str) -> Result<AnswerReport, Error> {
-        self.answer(&parse::statement(text)?, &self.tables, self.estimates)
+        self.answer(&parse::statement(text)?, &self.tables, self.estimates, &no_progress)
     }
 
     /// Answers one question that joins these public tables, with estimates of this kind.
     pub fn ask_with(&self, text: &str, tables: &Tables, estimates: EstimateMode) -> Result<AnswerReport, Error> {
-        self.answer(&joining(text, tables)?, tables, estimates)
+        self.ask_watched(text, tables, estimates, &Unwatched)
     }
 
-    fn answer(&self, question: &Statement, tables: &Tables, estimates: EstimateMode) -> Result<AnswerReport, Error> {
+    /// The same, with somebody who may stop it.
+    pub fn ask_watched(
+        &self,
+        text: &str,
+        tables: &Tables,
+        estimates: EstimateMode,
+        watch: &dyn Watch,
+    ) -> Result<AnswerReport, Error> {
+        Stopped::catch(|| self.answer(&joining(text, tables)?, tables, estimates, &|_| watch.pause()))?
+    }
+
+    fn answer(
+        &self,
+        question: &Statement,
+        tables: &Tables,
+        estimates: EstimateMode,
+        progress: Progress<'_>,
+    ) -> Result<AnswerReport, Error> {
         let manifests = [self.open.manifest()];
         let asked = Versioned::new(question, &manifests, tables)?;
-        let reply = asked.answer(|_| Some(&self.open), estimates)?;
+        let reply = asked.answer(|_| Some(&self.open), estimates, progress)?;
         Ok(AnswerReport::of_versions(reply, &asked, &manifests, estimates))
     }
 
@@ -165,6 +183,21 @@ impl Questions {
     /// # Errors
     /// Where the releases are not those of one series, none missing in between.
     pub fn ask_series(&self, folders: &[PathBuf], memory: Memory) -> Result<Vec<AnswerReport>, Error> {
+        self.ask_held(folders, memory, &|_| None, &Unwatched)
+    }
+
+    /// The same, with releases that the caller keeps open for more questions: `held` gives the one of a folder. Others are
+    /// read as far as the questions need them, and not kept.
+    ///
+    /// # Errors
+    /// Where the releases are not those of one series, none missing in between.
+    pub fn ask_held(
+        &self,
+        folders: &[PathBuf],
+        memory: Memory,
+        held: &dyn Fn(&Path) -> Option<Result<Arc<Analyst>, Error>>,
+        watch: &dyn Watch,
+    ) -> Result<Vec<AnswerReport>, Error> {
         let links = chain(folders, memory)?;
         let manifests: Vec<&Manifest> = links.iter().map(|link| &link.manifest).collect();
         let asked = self.bound(&manifests)?;
@@ -178,12 +211,26 @@ impl Questions {
             if wanted.is_empty() {
                 return Ok(None);
             }
+            watch.pause();
+            if let Some(held) = held(&link.folder) {
+                let held = held?;
+                // The folder may hold another release by now.
+                let is_same = |a: &Manifest, b: &Manifest| {
+                    (&a.series, a.rows, a.groups, &a.attributes) == (&b.series, b.rows, b.groups, &b.attributes)
+                };
+                if is_same(held.open.manifest(), &link.manifest) {
+                    return Ok(Some(Opened::Held(held)));
+                }
+            }
             let release = read_columns_within(&link.folder, link.manifest.clone(), &listed(wanted), memory)?;
-            Ok::<_, Error>(Some(OpenRelease::new(&release)?))
+            Ok::<_, Error>(Some(Opened::Read(Box::new(OpenRelease::new(&release)?))))
         };
-        let open: Vec<Option<OpenRelease>> = links.iter().zip(wanted).map(open).collect::<Result<_, _>>()?;
-        let of = |release: usize| open[release].as_ref();
-        let answers: Vec<_> = asked.par_iter().map(|asked| asked.answer(of, self.estimates)).collect();
+        let open = || links.iter().zip(wanted).map(open).collect::<Result<Vec<Option<Opened>>, _>>();
+        let open = Stopped::catch(open)??;
+        let of = |release: usize| open[release].as_ref().map(Opened::release);
+        let progress = |_| watch.pause();
+        let answer = |asked: &Versioned| asked.answer(of, self.estimates, &progress);
+        let answers = Stopped::catch(|| asked.par_iter().map(answer).collect::<Vec<_>>())?;
         let report = |(at, (asked, answer)): (usize, (&Versioned, Result<_, QueryError>))| {
             let answer = answer.map_err(|error| self.located(error, at))?;
             Ok(AnswerReport::of_versions(answer, asked, &manifests, self.estimates))
@@ -218,6 +265,23 @@ impl Questions {
     fn located(&self, error: QueryError, at: usize) -> Error {
         let error = Error::from(error);
         if self.is_file { error.about(&format!("question {}", at + 1)) } else { error }
+    }
+}
+
+/// A release that a question is about.
+enum Opened {
+    /// The caller keeps it open.
+    Held(Arc<Analyst>),
+    /// Read for this question alone.
+    Read(Box<OpenRelease>),
+}
+
+impl Opened {
+    fn release(&self) -> &OpenRelease {
+        match self {
+            Opened::Held(analyst) => &analyst.open,
+            Opened::Read(release) => release,
+        }
     }
 }
 

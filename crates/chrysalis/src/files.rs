@@ -33,7 +33,8 @@ pub fn draft(file: &str) -> Result<Draft, Error> {
 /// Reads a spec; a mistake is shown with its position in the text. Paths in a spec are relative to its folder.
 fn load_spec(path: &Path) -> Result<Draft, Error> {
     let text = read_text(path)?;
-    let mut spec: Draft = parse_toml(path, &text, "`chrysalis init FILE` writes a spec to start from")?;
+    let hint = "correct it there; in a terminal, `chrysalis init FILE` writes a spec to start from";
+    let mut spec: Draft = parse_toml(path, &text, hint)?;
     let folder = path.parent().unwrap_or(Path::new(""));
     if let Some(input) = spec.input.as_mut().filter(|input| input.as_os_str() != "-") {
         *input = folder.join(&*input);

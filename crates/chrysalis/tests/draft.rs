@@ -87,6 +87,18 @@ fn a_knob_without_effect_on_the_method_or_partitioner_is_refused() {
     refused(none(), json!({ "partitioner": "mondrian", "time_limit": 1.0 }), "`time_limit` goes with the partitioner");
 }
 
+/// A remedy is no use that ends in the next refusal of the same kind.
+#[test]
+fn another_partitioner_is_proposed_only_where_it_takes_everything() {
+    let remedy = |release: serde_json::Value| check(json!({}), release).unwrap_err().remedy.to_string();
+    assert_eq!(remedy(json!({ "suppress": "0.1" })), "add `partitioner = full-domain`, or leave `suppress` out");
+    let named = json!({ "partitioner": "compact", "relaxed": true });
+    assert_eq!(remedy(named), "use `partitioner = mondrian`, or leave `relaxed` out");
+    // No partitioner takes both.
+    assert_eq!(remedy(json!({ "transparent": true, "relaxed": true })), "leave `relaxed` out");
+    assert_eq!(remedy(json!({ "marginals": [["age"]], "collude": 2 })), "leave `marginal` out");
+}
+
 #[test]
 fn principles_that_promise_nothing_are_refused() {
     for principle in ["k=1", "l=1", "distinct-l=1", "entropy-l=1", "t=1", "ke=1,0", "alpha-k=1,1"] {

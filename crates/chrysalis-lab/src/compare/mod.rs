@@ -15,7 +15,7 @@ use chrysalis::{Comparison, Draft, Error, QuestionPlan, Seed, compare, values};
 use chrysalis_table::{Kind, Role, Table, Watch};
 
 pub use advice::Advice;
-pub use runs::{Run, check_effect, provide_population, requests, runs};
+pub use runs::{Run, check_effect, provide_population, provide_population_of, requests, runs};
 pub use trial::Trial;
 
 /// The result of a comparison.
@@ -50,8 +50,8 @@ pub fn run(runs: Vec<Run>, table: &Table, draft: &Draft, seed: Seed, watch: &dyn
 pub fn asking(draft: &Draft) -> Result<QuestionPlan, Error> {
     let Some(compare) = &draft.compare else { return Ok(QuestionPlan::default()) };
     let wrong = |problem: String| {
-        let remedy = chrysalis::Remedy::from("see ").manual();
-        Error::request(format!("[compare] workload: {problem}"), remedy)
+        let remedy = chrysalis::Remedy::from("choose another with ").knob(chrysalis::Knob::Workload, "");
+        Error::request(format!("`workload`: {problem}"), remedy)
     };
     Ok(QuestionPlan {
         family: compare.workload.as_ref().map(|name| values::workload(name).map_err(wrong)).transpose()?,

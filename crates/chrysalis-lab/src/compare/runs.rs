@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use chrysalis::catalogue::{self, MethodEntry};
+use chrysalis::store::Input;
 use chrysalis::{Draft, Error, QuasiDraft, Recipe, ReleaseDraft, RunDraft};
 use chrysalis_criteria::{PopulationSpec, PrincipleSpec, Requirement};
 use chrysalis_release::{Detail, Needs};
@@ -61,7 +62,7 @@ pub fn runs(draft: &Draft, header: &[String], command: &dyn Fn(&Run) -> String) 
                 false => error.about(&format!("run {at}")),
             })?);
             if runs.len() > MAX_RUNS {
-                let message = format!("[compare] lists more than {MAX_RUNS} runs");
+                let message = format!("there are more than {MAX_RUNS} runs to compare");
                 return Err(Error::request(message, "compare fewer methods or fewer values at a time"));
             }
         }
@@ -150,7 +151,10 @@ fn combinations(entry: &RunDraft) -> Result<Vec<VariedValues>, Error> {
     for (key, values) in &entry.vary {
         if values.is_empty() {
             let message = format!("`{key}` has no values to vary over");
-            return Err(Error::request(message, format!("list some, for example vary = {{ {key} = [2, 4, 8] }}")));
+            return Err(Error::request(
+                message,
+                format!("list some, such as 2, 4 and 8, or take `{key}` out of `vary`"),
+            ));
         }
         if all.len().saturating_mul(values.len()) > MAX_RUNS {
             let message = format!("what varies has more than {MAX_RUNS} combinations");
@@ -209,14 +213,28 @@ fn run(draft: &Draft, header: &[String], entry: &RunDraft, varied: VariedValues)
 
 /// Reads the tables of the population that runs are judged by, each once.
 pub fn provide_population(runs: &mut [Run], table: &Table, watch: &dyn Watch) -> Result<(), Error> {
+    provide_population_of(runs, table, &|_| None, watch)
+}
+
+/// The same, where a run's table need not be a file: `given` opens it, if it is known in another way.
+pub fn provide_population_of(
+    runs: &mut [Run],
+    table: &Table,
+    given: &dyn Fn(&Draft) -> Option<Result<Input, Error>>,
+    watch: &dyn Watch,
+) -> Result<(), Error> {
     for at in 0..runs.len() {
         let (known, rest) = runs.split_at_mut(at);
         let Some(run) = rest.first_mut() else { break };
         let file = &run.draft.release.population_table;
         let is_same = |other: &&Run| file.is_some() && other.draft.release.population_table == *file;
         let is_read = known.iter().find(is_same).is_some_and(|other| run.recipe.share_population(&other.recipe));
-        if !is_read {
-            run.draft.provide_population(&mut run.recipe, table, watch)?;
+        if is_read {
+            continue;
+        }
+        match given(&run.draft) {
+            Some(input) => run.draft.use_population(&mut run.recipe, input?, table, watch)?,
+            None => run.draft.provide_population(&mut run.recipe, table, watch)?,
         }
     }
     Ok(())
@@ -236,7 +254,8 @@ pub fn check_effect(said: &ReleaseDraft, runs: &[Run]) -> Result<(), Error> {
     knobs.extend((said.partitioner.is_some() && !runs.iter().any(is_partitioner_of)).then_some(Knob::Partitioner));
     let Some(&knob) = knobs.first() else { return Ok(()) };
     let message = format!("`{knob}` has no effect on any of the {} releases that are compared", runs.len());
-    let remedy = Remedy::from("leave ").knob(knob, "").words(" out, or list runs under [compare] in a spec");
+    let remedy = Remedy::from("leave ").knob(knob, "").words(" out, or list runs that it has an effect on: ");
+    let remedy = remedy.knob(Knob::Runs, "");
     Err(Error::request(message, remedy))
 }
 

@@ -41,7 +41,7 @@ impl<'a> BlankFiller<'a> {
             let known = after.split_once('}').and_then(|(key, after)| Some((key, self.varied.get(key)?, after)));
             let Some((key, value, after)) = known else {
                 let message = format!("nothing says what to put for the braces in `{text}`");
-                return Err(Error::request(message, "name it in vary, for example vary = { l = [2, 4, 8] }"));
+                return Err(Error::request(message, "name it in the run's `vary`, with the values that it takes"));
             };
             full += before;
             full += value;
@@ -56,7 +56,7 @@ impl<'a> BlankFiller<'a> {
         match self.varied.keys().find(|key| !self.used.contains(key)) {
             Some(key) => Err(Error::request(
                 format!("`{key}` varies, but nothing depends on it"),
-                format!("write `{{{key}}}` where its values go, for example require = [\"{key}={{{key}}}\"]"),
+                format!("write `{{{key}}}` where its values go, for example in a requirement: `{key}={{{key}}}`"),
             )),
             None => Ok(()),
         }

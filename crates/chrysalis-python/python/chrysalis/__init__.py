@@ -139,7 +139,8 @@ def open(
 ) -> Release:
     """Opens a release in its folder.
 
-    A release that declares more than fits into ``memory`` (such as ``"2GB"``) is refused.
+    A release that declares more than fits into ``memory`` (such as ``"2GB"``) is refused, unless it is in parts that fit one
+    by one: then its manifest is read, :meth:`Release.audit` judges it part by part, and what needs all of it is refused.
 
     >>> import chrysalis as ch, tempfile, pathlib
     >>> made = ch.publish(ch.example(500), quasi=["age"], sensitive=["disease"], require="l=3", seed=1)
@@ -161,6 +162,13 @@ def compare(
     ``[{"method": "anatomy", "require": ["l={l}"], "vary": {"l": [2, 4]}}]``. Without it, a set that shows what the
     methods are like. ``workload``, ``queries``, ``selectivity`` and ``dimensions`` describe the questions that every
     release is asked. Nothing is written but the page: :meth:`Comparison.page`.
+
+    >>> import chrysalis as ch
+    >>> runs = [{"method": "anatomy"}, {"method": "generalize"}]
+    >>> found = ch.compare(ch.example(500), quasi=["age", "sex"], sensitive=["disease"], require="l=3", runs=runs,
+    ...                    queries=20, seed=1)
+    >>> [run["name"] for run in found.runs]
+    ['anatomy by nearby', 'generalize by compact']
     """
     natural(seed=seed)
     native = _native.compare(table, dict(knobs), seed, shown(progress))

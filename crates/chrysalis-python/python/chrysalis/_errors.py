@@ -42,10 +42,12 @@ class ChrysalisError(Exception):
 
 
 def natural(**numbers: int | None) -> None:
-    """Refuses numbers below 0, which count nothing."""
+    """Refuses numbers below 0, which count nothing, and numbers that do not fit into 64 bits."""
     for name, number in numbers.items():
         if isinstance(number, int) and number < 0:
             raise RequestError(f"`{name}` is {number}, which is below 0", "use a number from 0 on")
+        if isinstance(number, int) and number >= 1 << 64:
+            raise RequestError(f"`{name}` is {number}, which is 2**64 or more", "use a smaller number")
 
 
 class RequestError(ChrysalisError, ValueError):

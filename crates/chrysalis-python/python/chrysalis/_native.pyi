@@ -95,7 +95,7 @@ class Release:
     @property
     def path(self) -> str | None: ...
     def table_names(self) -> list[str]: ...
-    def table(self, name: str) -> Table: ...
+    def table(self, name: str, progress: _Progress | None = None) -> Table: ...
     def save(
         self,
         folder: str | PathLike[str],
@@ -124,7 +124,7 @@ class Release:
         tables: Sequence[tuple[str, object]] = ...,
         estimate: str = "learned",
         progress: _Progress | None = None,
-        others: Sequence[str] = ...,
+        others: Sequence[tuple[str | PathLike[str], Release | None]] = ...,
     ) -> Answer: ...
     def rewrite(
         self,

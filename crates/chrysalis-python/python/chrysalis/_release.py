@@ -28,12 +28,13 @@ def told(notes: Sequence[str]) -> None:
         warnings.warn(note, ChrysalisWarning, stacklevel=3)
 
 
-def _folder(release: Release | str | PathLike[str]) -> str | PathLike[str]:
-    """Where a release is."""
-    place = release.path if isinstance(release, Release) else release
-    if place is None:
+def _of_series(release: Release | str | PathLike[str]) -> tuple[str, _native.Release | None]:
+    """Where a release is, and what is known of it."""
+    if not isinstance(release, Release):
+        return fspath(release), None
+    if release.path is None:
         raise RequestError("a release is in no folder, so no series can be checked", "save it first")
-    return place
+    return fspath(release.path), release._native
 
 
 class Release:
@@ -76,7 +77,7 @@ class Release:
     @property
     def tables(self) -> Mapping[str, Table]:
         """Its tables, by name."""
-        return {name: Table(self._native.table(name)) for name in self._native.table_names()}
+        return {name: Table(self._native.table(name, shown(None))) for name in self._native.table_names()}
 
     def save(
         self,
@@ -89,6 +90,13 @@ class Release:
         """Writes it to a folder, completely or not at all.
 
         ``format`` is ``"parquet"`` or ``"csv"``; ``force=True`` replaces a release that is there.
+
+        >>> import chrysalis as ch, tempfile, pathlib
+        >>> made = ch.publish(ch.example(500), quasi=["age"], sensitive=["disease"], require="l=3", method="anatomy", seed=1)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     saved = made.release.save(pathlib.Path(folder) / "release", format="csv")
+        ...     sorted(file.name for file in saved.path.iterdir())
+        ['README.md', 'qit.csv', 'release.json', 'st.csv']
         """
         manifest, beside = self._native.save(fspath(folder), format, force, shown(progress))
         self._manifest = json.loads(manifest)
@@ -125,8 +133,10 @@ class Release:
         ``certificate="page.html"`` writes a page to hand out with a saved release. ``person`` and ``key`` say whose a
         row of the microdata is, and where the owner's key is. For releases of a series: ``with_microdata`` are the tables
         that the ``others`` were made from, in their order, and ``series`` is the ledger; with ``microdata`` and ``person``
-        it is checked what all of them tell together. Files that declare more than fits into ``memory`` (such as ``"2GB"``)
-        are refused.
+        it is checked what all of them tell together.
+
+        A release that declares more than fits into ``memory`` (such as ``"2GB"``) is audited part by part if it is in parts,
+        from its own files alone, and refused otherwise.
 
         >>> import chrysalis as ch
         >>> table = ch.example(2000)
@@ -140,7 +150,7 @@ class Release:
             if isinstance(other, Release):
                 known.append((str(other.path or "the other release"), other._native))
             else:
-                known.append((fspath(other), _native.open(fspath(other), memory)))
+                known.append((fspath(other), _native.open(fspath(other), memory, shown(progress))))
         report, ok, headline, notes = self._native.audit(
             dict(source),
             microdata,
@@ -170,11 +180,19 @@ class Release:
 
         The table is called ``microdata``. ``others`` are releases of the same series, in their folders: then the question
         is about the latest one, or about ``microdata VERSION AS OF 3``. ``tables`` are public tables that the question
-        joins; ``estimate="even"`` gives the estimates of the papers.
+        joins; ``estimate="even"`` gives the estimates of the papers. A release is opened at the first question and stays
+        open; of ``others``, those that are given as releases do, and folders are read again for every question.
+
+        >>> import chrysalis as ch
+        >>> made = ch.publish(ch.example(2000), quasi=["age", "sex"], sensitive=["disease"], require="l=4",
+        ...                   method="anatomy", seed=1)
+        >>> answer = made.release.query("SELECT COUNT(*) AS n FROM microdata WHERE disease = 'influenza' AND age < 30")
+        >>> answer.value.lower <= answer.value.estimate <= answer.value.upper
+        True
         """
         public = list((tables or {}).items())
-        folders = [fspath(_folder(other)) for other in others]
-        answer = Answer(self._native.query(question, public, estimate, shown(progress), folders), question)
+        known = [_of_series(other) for other in others]
+        answer = Answer(self._native.query(question, public, estimate, shown(progress), known), question)
         told(answer.notes)
         return answer
 
@@ -185,6 +203,12 @@ class Release:
 
         ``dialect`` is ``"duckdb"``, ``"postgres"``, ``"sqlite"`` or ``"spark"``. The statement computes the bounds of
         :meth:`query`, and the estimates of ``estimate="even"``.
+
+        >>> import chrysalis as ch
+        >>> made = ch.publish(ch.example(500), quasi=["age"], sensitive=["disease"], require="l=3", method="anatomy", seed=1)
+        >>> sql = made.release.rewrite("SELECT COUNT(*) AS n FROM microdata WHERE age < 40", dialect="duckdb")
+        >>> "qit" in sql
+        True
         """
         return self._native.rewrite(question, dialect, list((tables or {}).items()))
 
@@ -214,6 +238,13 @@ class Release:
         random questions that are asked; ``worlds`` is how many tables of rows are drawn, ``target`` what learners
         predict from them, and ``holdout`` a table of rows that were not published, to test them; ``about`` chooses one
         of several sensitive columns.
+
+        >>> import chrysalis as ch
+        >>> table = ch.example(500)
+        >>> made = ch.publish(table, quasi=["age", "sex"], sensitive=["disease"], require="l=3", method="anatomy", seed=1)
+        >>> worth = made.release.evaluate(table, queries=20, worlds=0, seed=1)
+        >>> all(aggregate["inside"] == 1.0 for aggregate in worth["workload"]["aggregates"])
+        True
         """
         natural(queries=queries, dimensions=dimensions, seed=seed, worlds=worlds)
         # One set of columns, or several.

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use chrysalis_table::{Kind, Value};
+use chrysalis_table::{Kind, Progress, Value, no_progress};
 use rayon::prelude::*;
 
 use super::keys::{Key, KeyKind};
@@ -43,11 +43,24 @@ struct Row {
 impl OpenRelease {
     /// Answers an inquiry made for this release's manifest.
     pub fn inquire(&self, inquiry: &Inquiry, mode: EstimateMode) -> Result<Reply, QueryError> {
+        self.inquire_watched(inquiry, mode, &no_progress)
+    }
+
+    /// The same, with `progress` as a place to stop: it is told nothing.
+    pub fn inquire_watched(
+        &self,
+        inquiry: &Inquiry,
+        mode: EstimateMode,
+        progress: Progress<'_>,
+    ) -> Result<Reply, QueryError> {
         if let Some(plan) = &inquiry.plain {
-            return Ok(Reply { answer: self.answer_with(plan, mode)?, notes: inquiry.notes.clone() });
+            return Ok(Reply { answer: self.answer_watched(plan, mode, progress)?, notes: inquiry.notes.clone() });
         }
-        let rows: Vec<Vec<Row>> =
-            inquiry.combos.par_iter().map(|combo| inquiry.rows(self, combo, mode)).collect::<Result<_, _>>()?;
+        let rows: Vec<Vec<Row>> = inquiry
+            .combos
+            .par_iter()
+            .map(|combo| inquiry.rows(self, combo, mode, progress))
+            .collect::<Result<_, _>>()?;
         let mut rows: Vec<Row> = rows.into_iter().flatten().collect();
         rows.sort_by(|a, b| inquiry.by_keys(&a.group, &b.group));
         inquiry.finish(rows)
@@ -56,7 +69,13 @@ impl OpenRelease {
 
 impl Inquiry {
     /// The rows of one combination of values of terms.
-    fn rows(&self, release: &OpenRelease, combo: &Combo, mode: EstimateMode) -> Result<Vec<Row>, QueryError> {
+    fn rows(
+        &self,
+        release: &OpenRelease,
+        combo: &Combo,
+        mode: EstimateMode,
+        progress: Progress<'_>,
+    ) -> Result<Vec<Row>, QueryError> {
         let n = self.atoms.len();
         let new = || Gathering {
             native: vec![None; n],
@@ -66,7 +85,7 @@ impl Inquiry {
         };
         let mut found: BTreeMap<Vec<KeyText>, (Vec<Option<Value>>, Gathering)> = BTreeMap::new();
         for part in &combo.parts {
-            for (row, gathered) in release.gather(&part.plan, &part.operands, mode)? {
+            for (row, gathered) in release.gather(&part.plan, &part.operands, mode, progress)? {
                 let key: Vec<KeyText> =
                     row.group.iter().map(|value| value.as_ref().map(|value| format!("{value:?}"))).collect();
                 let (_, gathering) = found.entry(key).or_insert_with(|| (row.group.clone(), new()));

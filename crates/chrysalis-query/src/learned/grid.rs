@@ -1,6 +1,7 @@
 //! One attribute of a release, prepared for learning (steps 1 to 3 of `spec.md`). It depends on no question.
 
 use chrysalis_release::view::{Groups, Label, Labels};
+use chrysalis_table::no_progress;
 
 use super::atoms::{Atoms, Run};
 use super::spread::Spread;
@@ -110,7 +111,7 @@ impl Grid {
             at_least[..=width].iter_mut().for_each(|sum| *sum += mass.0 + mass.1);
         }
         for _ in 0..ADAPTATIONS {
-            let Some(spread) = Spread::learn(self, &free, &pinned, None) else { return };
+            let Some(spread) = Spread::learn(self, (&free, &pinned), None, &no_progress) else { return };
             let rows: Vec<f64> = spread.rows().collect();
             let limits: Vec<Option<f64>> = at_least.iter().map(|&mass| saturation(&rows, mass)).collect();
             for (chances, &(width, strength)) in self.chances.iter_mut().zip(&classes.kept).filter(|it| it.1.0 > 0) {

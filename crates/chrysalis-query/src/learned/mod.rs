@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use chrysalis_release::Detail;
 use chrysalis_release::view::Labels;
-use chrysalis_table::{Code, Value};
+use chrysalis_table::{Code, Progress, Value};
 
 use crate::aggregate::{Estimate, Side};
 use crate::estimate::Hit;
@@ -59,6 +59,8 @@ pub(crate) struct Learner<'a> {
     keys: Vec<usize>,
     fields: Vec<LearnedField<'a>>,
     known: Mutex<BTreeMap<SideKey, Arc<Learned>>>,
+    /// A place to stop.
+    progress: Progress<'a>,
 }
 
 /// What was learned from the rows that count.
@@ -112,7 +114,12 @@ pub(crate) struct Asked<'s> {
 }
 
 impl<'a> Learner<'a> {
-    pub(crate) fn new(release: &'a OpenRelease, plan: &'a Plan, keys: &[usize]) -> Result<Self, QueryError> {
+    pub(crate) fn new(
+        release: &'a OpenRelease,
+        plan: &'a Plan,
+        keys: &[usize],
+        progress: Progress<'a>,
+    ) -> Result<Self, QueryError> {
         let mut fields = Vec::new();
         if plan.shape.detail.is_labelled() {
             for field in plan.quasi_fields() {
@@ -122,7 +129,7 @@ impl<'a> Learner<'a> {
                 fields.push(LearnedField { field, labels, grid });
             }
         }
-        Ok(Learner { release, plan, keys: keys.to_vec(), fields, known: Mutex::default() })
+        Ok(Learner { release, plan, keys: keys.to_vec(), fields, known: Mutex::default(), progress })
     }
 
     /// The learned estimate of an aggregate, inside its bounds, and a standard error that reckons with the model.
@@ -260,7 +267,7 @@ impl<'a> Learner<'a> {
                     mass(batch) / f64::from(groups.size(batch).max(1))
                 }),
             };
-            Spread::learn(&it.grid, &free, &pinned, start.and_then(|start| start[at].as_ref()))
+            Spread::learn(&it.grid, (&free, &pinned), start.and_then(|start| start[at].as_ref()), self.progress)
         };
         self.fields.iter().enumerate().map(learned).collect()
     }

@@ -1,5 +1,7 @@
 //! A distribution over an attribute's atoms, found by shrunk expectation-maximization (step 4 of `spec.md`).
 
+use chrysalis_table::Progress;
+
 use super::atoms::Run;
 use super::grid::Grid;
 
@@ -28,7 +30,12 @@ pub(super) struct Spread {
 impl Spread {
     /// Learns from masses per unit, starting from the distribution of other masses if there is one; `None` if there is
     /// nothing to learn from.
-    pub(super) fn learn(grid: &Grid, free: &[f64], pinned: &[f64], start: Option<&Spread>) -> Option<Spread> {
+    pub(super) fn learn(
+        grid: &Grid,
+        (free, pinned): (&[f64], &[f64]),
+        start: Option<&Spread>,
+        progress: Progress<'_>,
+    ) -> Option<Spread> {
         let total = free.iter().chain(pinned).sum::<f64>();
         if grid.atoms.len() < 2 || !(total.is_finite() && total > 0.0) {
             return None;
@@ -39,6 +46,7 @@ impl Spread {
         let mut spread = Spread { total, shares, weighted: Vec::new(), weights: Vec::new() };
         spread.weigh(grid);
         for _ in 0..if start.is_some() { MORE_ROUNDS } else { ROUNDS } {
+            progress(0);
             let found = spread.expectation(grid, free, &fixed);
             for ((share, found), even) in spread.shares.iter_mut().zip(found).zip(&even) {
                 *share = (found + SHRINKAGE * even) / (1.0 + SHRINKAGE);

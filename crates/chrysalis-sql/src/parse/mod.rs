@@ -46,7 +46,11 @@ pub fn statement(text: &str) -> Result<Statement, QueryError> {
         0 => Err(QueryError::question(None, "there is no question", EXAMPLE)),
         n => {
             let problem = format!("there are {n} statements where one is expected");
-            let hint = Remedy::from("put them into a file and name it with ").knob(Knob::File, "");
+            let hint = Remedy::from("ask one at a time").where_there_is(
+                ", or put them into a file and name it with ",
+                Knob::File,
+                "",
+            );
             Err(QueryError::question(None, problem, hint))
         }
     }

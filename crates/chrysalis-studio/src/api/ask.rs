@@ -16,13 +16,16 @@ use serde_json::{Value, json};
 use super::{announced, computed, failed, parsed, received as receive_body, started};
 use crate::charts;
 use crate::error::{Json, Reply, refused};
-use crate::releases::Made;
+use crate::releases::{Made, Received};
 use crate::state::Studio;
 
-/// What a page needs to ask a release.
+/// What a page needs to show a release and to ask it.
 pub(crate) async fn about(State(studio): State<Arc<Studio>>, Path((_, id)): Path<(String, u64)>) -> Reply {
     let made = studio.releases.get(id)?;
-    Ok(Json(json!({"name": made.name, "about": made.about})))
+    let mut told = made.told.clone();
+    told["name"] = json!(made.name);
+    told["release"] = json!(id);
+    Ok(Json(told))
 }
 
 #[derive(Deserialize)]
@@ -106,15 +109,25 @@ fn intersected(studio: &Studio, made: &Made, other: &Other, job: &crate::jobs::J
     let findings: Vec<_> = findings.map(|it| json!({"sentence": it.sentence, "prevention": it.prevention})).collect();
     let checks = outcome.checks.iter().filter(|check| !check.ok);
     let checks: Vec<_> = checks.map(|it| json!({"name": it.name, "detail": it.detail})).collect();
-    let narrowed: u64 = outcome.attacks.intersection.iter().map(|found| found.narrowed).max().unwrap_or(0);
-    Ok(json!({"name": name, "findings": findings, "failed": checks, "narrowed": narrowed}))
+    let met = &outcome.attacks.intersection;
+    let surer = met.iter().filter_map(|found| found.shares.as_ref().ok()).any(|shares| shares.above > 0);
+    Ok(json!({
+        "name": name,
+        "findings": findings,
+        "failed": checks,
+        // People who keep less than promised, and whether anybody's value is surer than promised.
+        "narrowed": met.iter().map(|found| found.narrowed).max().unwrap_or(0),
+        "surer": surer,
+        // People to whom the two leave nothing: the rows are not the same.
+        "contradicted": met.iter().map(|found| found.contradicted).max().unwrap_or(0),
+        "in_common": met.iter().any(|found| found.fewest.is_some()),
+    }))
 }
 
 /// Makes room for a release from elsewhere.
 pub(crate) async fn receive(State(studio): State<Arc<Studio>>) -> Reply {
-    let folder = tempfile::tempdir();
-    let folder = folder.map_err(|error| Error::request(format!("there is no room for a release: {error}"), ""))?;
-    Ok(Json(json!({"received": studio.received.put(folder)})))
+    let folder = studio.scratch.folder().map_err(|error| no_room(&error))?;
+    Ok(Json(json!({"received": studio.received.put(Received::new(folder))})))
 }
 
 /// Receives one of its files.
@@ -136,15 +149,19 @@ pub(crate) async fn received(
             Remedy::from("choose the folder of a release"),
         ));
     }
-    let held = std::fs::read_dir(folder.path())
-        .map(|files| files.flatten().filter_map(|it| it.metadata().ok()).map(|it| it.len()).sum::<u64>());
-    let room = studio.limits.upload.saturating_sub(held.unwrap_or(u64::MAX));
+    let _turn = folder.turn().await;
+    let room = studio.limits.upload.saturating_sub(folder.held(&name).unwrap_or(u64::MAX));
     let bytes = match receive_body(body, announced(&headers), room).await {
         Ok(bytes) => bytes,
         Err((status, sentence)) => return refused(status, sentence),
     };
     match std::fs::write(folder.path().join(&name), &bytes) {
         Ok(()) => Json(json!({})).into_response(),
-        Err(error) => failed(Error::request(format!("there is no room for a release: {error}"), "")),
+        Err(error) => failed(no_room(&error)),
     }
+}
+
+fn no_room(error: &std::io::Error) -> Error {
+    let remedy = Remedy::from("make room on the disk, or type the name of its folder, which is then read where it is");
+    Error::request(format!("there is no room to receive the second release: {error}"), remedy)
 }

@@ -14,7 +14,7 @@ use super::{Accepted, accepted, parsed, started};
 use crate::error::Reply;
 use crate::jobs::Job;
 use crate::state::Studio;
-use crate::tables::Loaded;
+use crate::tables::{Loaded, is_keyed_step};
 
 /// The most values of a column that a page can show as a tree.
 const MOST_VALUES: usize = 5_000;
@@ -62,8 +62,10 @@ pub(crate) async fn groups(
 /// A column as it is published, its values spelled as in the file; and the kind that was asked for.
 fn as_written(loaded: &Loaded, draft: &Draft, name: &str, job: &Job) -> Result<(Column, Option<Kind>), Error> {
     draft.check_names(&loaded.header, std::iter::once(&name.to_owned()))?;
-    if draft.attributes.get(name).is_some_and(|said| said.prepare.iter().any(|step| step.starts_with("pseudonym"))) {
-        let message = format!("`{name}` is replaced by pseudonyms, which have nothing in common");
+    // A look at values makes no key.
+    if draft.attributes.get(name).is_some_and(|said| said.prepare.iter().any(|step| is_keyed_step(step))) {
+        let message =
+            format!("`{name}` is replaced by pseudonyms or moved with your key, so that its values have no groups");
         return Err(Error::request(message, "leave its groups out"));
     }
     let mut request = draft.request(name)?;

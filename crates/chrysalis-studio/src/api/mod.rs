@@ -6,6 +6,7 @@ pub(crate) mod jobs;
 pub(crate) mod price;
 pub(crate) mod publish;
 pub(crate) mod table;
+pub(crate) mod tabs;
 
 use std::sync::Arc;
 

@@ -51,9 +51,11 @@ pub(crate) async fn check(State(studio): State<Arc<Studio>>, Path((_, id)): Path
             let most_l = (2..=MOST_L).rev().find(|l| feasibility.allows(&about(format!("l={l}"))));
             json!({"column": name, "most_l": most_l, "preventing": feasibility.preventing(name)})
         });
+        let refused = recipe.require().iter().map(ToString::to_string).filter(|text| !feasibility.allows(text));
         Ok(json!({
             "columns": limits.collect::<Vec<_>>(),
             "require": recipe.require().iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "refused": refused.collect::<Vec<_>>(),
             "method": recipe.form().name(),
             "partitioner": recipe.partitioner(),
             "methods": methods(!sensitive.is_empty(), sensitive.iter().all(|name| is_numeric(name))),

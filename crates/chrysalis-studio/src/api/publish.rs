@@ -45,16 +45,42 @@ pub(crate) async fn recipe(
     let Accepted { loaded, draft, .. } = accepted(&studio, id, choices.draft, choices.population)?;
     computed(move || {
         loaded.recipe(&draft)?;
-        let command = command("chrysalis.toml", RELEASE, choices.seed);
-        Ok(json!({"recipe": recipe_text(&draft, &command)?, "command": command}))
+        let repeating = Repeating { recipe: "chrysalis.toml".to_owned(), out: RELEASE.to_owned(), seed: choices.seed };
+        Ok(json!({"recipe": repeating.recipe_text(&draft)?, "command": repeating.command()}))
     })
     .await
 }
 
-/// The command that repeats a publication.
-fn command(recipe: &str, out: &str, seed: Option<u64>) -> String {
-    let seed = seed.map_or_else(String::new, |seed| format!(" --seed {seed}"));
-    format!("chrysalis publish {} --out {}{seed}", quoted(recipe), quoted(out))
+/// How a publication is repeated.
+struct Repeating {
+    recipe: String,
+    out: String,
+    seed: Option<u64>,
+}
+
+impl Repeating {
+    fn without_seed(&self) -> String {
+        format!("chrysalis publish {} --out {}", quoted(&self.recipe), quoted(&self.out))
+    }
+
+    /// The command, for the owner's eyes.
+    fn command(&self) -> String {
+        let seed = self.seed.map_or_else(String::new, |seed| format!(" --seed {seed}"));
+        self.without_seed() + &seed
+    }
+
+    /// LEAK: a recipe lies beside the release, and whoever has both and the seed can undo the randomness. So it never has
+    /// the seed.
+    fn recipe_text(&self, draft: &Draft) -> Result<String, Error> {
+        let text = draft.to_toml()?;
+        let seed = match self.seed {
+            Some(_) => "# The same release again needs its seed as well (--seed), which is not written here.\n",
+            None => "",
+        };
+        let (version, command) = (env!("CARGO_PKG_VERSION"), self.without_seed());
+        let head = format!("# Made by the studio of chrysalis {version}. It is the owner's: do not hand it out.\n");
+        Ok(format!("{head}# {command}\n{seed}\n{text}"))
+    }
 }
 
 /// For a shell.
@@ -64,12 +90,6 @@ fn quoted(text: &str) -> String {
         true => text.to_owned(),
         false => format!("'{}'", text.replace('\'', r"'\''")),
     }
-}
-
-fn recipe_text(draft: &Draft, command: &str) -> Result<String, Error> {
-    let text = draft.to_toml()?;
-    let head = format!("# Made by the studio of chrysalis {}.\n# {command}\n\n", env!("CARGO_PKG_VERSION"));
-    Ok(head + &text)
 }
 
 /// Publishes: nothing is written before the release is made, and either all of it is written or nothing.
@@ -98,7 +118,7 @@ fn published(studio: &Studio, order: Order, job: &Job) -> Result<Value, Error> {
     let Accepted { loaded, draft, people } = &order.chosen;
     let folder = match &order.place {
         Some(place) => Folder::Named(place.release.clone()),
-        None => Folder::Temporary(tempfile::tempdir().map_err(|error| no_room(&error))?),
+        None => Folder::Temporary(studio.scratch.folder().map_err(|error| no_room(&error))?),
     };
     let path = folder.path();
     let mut recipe = loaded.recipe(draft)?;
@@ -146,37 +166,32 @@ fn checked(studio: &Studio, order: Order, written: Written, job: &Job) -> Result
     let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let told = Certificate::of(name.clone(), &release, &outcome, &with)?;
     let page = certificate::page(&told);
-    let command = match &place {
-        Some(place) => command(&place.recipe.display().to_string(), &place.release.display().to_string(), seed),
-        None => command("chrysalis.toml", RELEASE, seed),
+    let (by, out) = match &place {
+        Some(place) => (place.recipe.display().to_string(), place.release.display().to_string()),
+        None => ("chrysalis.toml".to_owned(), RELEASE.to_owned()),
     };
-    let text = recipe_text(&draft, &command)?;
+    let repeating = Repeating { recipe: by, out, seed };
+    let text = repeating.recipe_text(&draft)?;
     if let Some(place) = &place {
         write_files(&[(&place.certificate, page.as_bytes()), (&place.recipe, text.as_bytes())], false)?;
     }
-    let about = about(&manifest);
-    let made = Made {
-        name,
-        analyst: Analyst::open(release)?,
-        loaded,
-        draft,
-        about: about.clone(),
-        certificate: page,
-        recipe: text.clone(),
-        folder,
-    };
-    let id = studio.releases.put(made);
-    Ok(json!({
-        "release": id,
+    let mut said = json!({
         "folder": place.as_ref().map(|place| place.release.display().to_string()),
         "beside": place.as_ref().map(|place| [&place.certificate, &place.recipe].map(|it| it.display().to_string())),
         "report": report,
         "told": told,
         "attacks": attacks(&outcome),
         "recipe": text,
-        "command": command,
-        "about": about,
-    }))
+        "command": repeating.command(),
+        "about": about(&manifest),
+        "table": loaded.name,
+        "with_population": population.is_some(),
+        "notes": job.notes(),
+    });
+    let analyst = Analyst::open(release)?;
+    let made = Made { name, analyst, loaded, draft, told: said.clone(), certificate: page, recipe: text, folder };
+    said["release"] = json!(studio.releases.put(made));
+    Ok(said)
 }
 
 fn no_room(error: &std::io::Error) -> Error {
@@ -233,7 +248,22 @@ mod tests {
 
     #[test]
     fn a_command_can_be_pasted_into_a_shell() {
+        let command = |recipe: &str, out: &str, seed| {
+            Repeating { recipe: recipe.to_owned(), out: out.to_owned(), seed }.command()
+        };
         assert_eq!(command("a.toml", "out", None), "chrysalis publish a.toml --out out");
         assert_eq!(command("a b.toml", "it's", Some(7)), r"chrysalis publish 'a b.toml' --out 'it'\''s' --seed 7");
+    }
+
+    #[test]
+    fn a_recipe_has_no_seed() {
+        let text = |seed| {
+            let repeating = Repeating { recipe: "a.toml".to_owned(), out: "out".to_owned(), seed };
+            repeating.recipe_text(&Draft::default()).unwrap()
+        };
+        assert!(text(None).contains("\n# chrysalis publish a.toml --out out\n\n"), "{}", text(None));
+        let seeded = text(Some(918_273));
+        assert!(!seeded.contains("918273") && seeded.contains("needs its seed"), "{seeded}");
+        assert_eq!(seeded, text(Some(5)));
     }
 }

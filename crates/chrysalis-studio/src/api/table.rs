@@ -22,9 +22,8 @@ use crate::tables::{Loaded, Upload};
 
 /// What a page needs first: the job that reads the file named at the start, if there is one.
 pub(crate) async fn state(State(studio): State<Arc<Studio>>) -> Reply {
-    let first = *studio.first.lock().unwrap_or_else(PoisonError::into_inner);
     Ok(Json(json!({
-        "job": first,
+        "job": first(&studio)?,
         "file": studio.file,
         "home": studio.home.display().to_string(),
         "most_upload": studio.limits.upload,
@@ -33,14 +32,43 @@ pub(crate) async fn state(State(studio): State<Arc<Studio>>) -> Reply {
     })))
 }
 
+/// The job that reads the file named at the start. What it read may have made room for other tables, or the job itself
+/// for others: then it is read again.
+fn first(studio: &Arc<Studio>) -> Result<Option<u64>, Error> {
+    let mut first = studio.first.lock().unwrap_or_else(PoisonError::into_inner);
+    let (Some(file), Some(job)) = (&studio.file, *first) else { return Ok(None) };
+    let is_there = match studio.jobs.result(job) {
+        Some(Some(told)) => told["table"].as_u64().is_none_or(|table| studio.tables.has(table)),
+        // It is under way.
+        Some(None) => true,
+        None => false,
+    };
+    if !is_there {
+        *first = Some(open_file(studio, file.clone())?);
+    }
+    Ok(*first)
+}
+
+/// What a page shows of a table that is open.
+pub(crate) async fn about(State(studio): State<Arc<Studio>>, Path((_, id)): Path<(String, u64)>) -> Reply {
+    let loaded = studio.tables.get(id)?;
+    computed(move || {
+        let mut told = describe::table(&loaded, &loaded.notes);
+        told["table"] = json!(id);
+        Ok(told)
+    })
+    .await
+}
+
 /// Reads the file that was named at the start.
 pub(crate) fn open_file(studio: &Arc<Studio>, file: String) -> Result<u64, Error> {
     let own = Arc::clone(studio);
     studio.jobs.start(move |job| Ok(held(&own, Loaded::open_file(&file, job)?, job)))
 }
 
-fn held(studio: &Studio, loaded: Loaded, job: &Job) -> Value {
-    let mut told = describe::table(&loaded, &job.notes());
+fn held(studio: &Studio, mut loaded: Loaded, job: &Job) -> Value {
+    loaded.notes = job.notes();
+    let mut told = describe::table(&loaded, &loaded.notes);
     told["table"] = json!(studio.tables.put(loaded));
     told
 }
@@ -54,7 +82,7 @@ pub(crate) async fn upload(
     body: Body,
 ) -> Response {
     match uploaded(&studio, &name, &headers, body).await {
-        Ok(Upload { name, bytes }) => {
+        Ok(Upload { name, bytes, .. }) => {
             let own = Arc::clone(&studio);
             let encoding = query.as_deref().and_then(|query| query.strip_prefix("encoding=")).map(str::to_owned);
             let job = studio.jobs.start(move |job| {
@@ -96,7 +124,7 @@ async fn uploaded(studio: &Studio, name: &str, headers: &HeaderMap, body: Body) 
     let bytes = received(body, announced(headers), studio.limits.upload).await;
     let bytes = bytes.map_err(|(status, sentence)| Box::new(refused(status, sentence)))?;
     let name = file_name(name).map_err(|error| Box::new(failed(error)))?;
-    Ok(Upload { name, bytes })
+    Ok(Upload::new(name, bytes))
 }
 
 /// The name alone: it is for messages and for the recipe, and never opened.

@@ -13,15 +13,17 @@ export class Trouble extends Error {
 const silence = {
   fault: 'silence',
   message: 'the studio does not answer any more',
-  remedy: 'start it again in a terminal with `chrysalis studio` and open the address that it prints. Nothing was published halfway, and what you chose is still shown here',
+  remedy: 'start it again in a terminal with `chrysalis studio` and open the address that it prints. What you chose is still shown here until you close this page. A release that was being written to a folder is there as a whole or not at all',
 };
+
+const halted = { fault: 'stopped', message: 'this was cancelled' };
 
 async function answer(path, options) {
   let response;
   try {
     response = await fetch(`api/${path}`, options);
-  } catch {
-    throw new Trouble(silence);
+  } catch (error) {
+    throw new Trouble(error.name === 'AbortError' ? halted : silence);
   }
   let told;
   try {
@@ -41,8 +43,9 @@ export function post(path, value) {
   return answer(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) });
 }
 
-export function put(path, bytes) {
-  return answer(path, { method: 'PUT', headers: { 'content-type': 'application/octet-stream' }, body: bytes });
+/** Sends a file; `signal` stops it. With `isKeptAlive`, closing the page does not. */
+export function put(path, bytes, signal = null, isKeptAlive = false) {
+  return answer(path, { method: 'PUT', headers: { 'content-type': 'application/octet-stream' }, body: bytes, signal, keepalive: isKeptAlive });
 }
 
 /** Follows a job to its end. `progress` is told how far it is; `signal` stops it. */

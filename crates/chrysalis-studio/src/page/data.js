@@ -1,6 +1,7 @@
 // Step: a table is opened, either the file that the studio was started with or one that is dropped here.
 
-import { follow, put } from './api.js';
+import { follow, get, put } from './api.js';
+import { remember } from './keep.js';
 import { body, el, fill, notice, tell, trouble } from './dom.js';
 import { count, counted, plain } from './words.js';
 
@@ -11,8 +12,19 @@ let current;
 /** Whether the table was opened by hand: then the focus goes on from there. */
 let isAsked = false;
 
-export async function show(state, then) {
+/** Goes on where the page was before it was loaded again (`kept`), or begins with the file of the start. */
+export async function show(state, then, kept) {
   [settings, opened] = [state, then];
+  if (kept?.reading) { await wait(kept.reading.name, () => kept.reading.job); return; }
+  if (kept?.table) {
+    try {
+      done(await get(`tables/${kept.table}/about`));
+      return;
+    } catch (error) {
+      if (error.fault === 'silence') throw error;
+      if (!state.job) { isAsked = true; choose(notice('', `${kept.name} is no longer in the memory of the studio, because other tables were opened since.`, el('p', {}, 'Open it again: your choices are still known.'))); return; }
+    }
+  }
   if (state.job) await wait(state.file, () => state.job);
   else { isAsked = true; choose(); }
 }
@@ -48,17 +60,29 @@ export function dropping(node, take) {
   });
 }
 
+/** Counts the files that were given: of two at once the later one is read. */
+let sent = 0;
+
 async function send(file) {
+  sent += 1;
+  const own = sent;
   if (file.size > settings.most_upload) {
     refuse({ message: `${file.name} has ${count(file.size >> 20)} MB, more than can be uploaded`, remedy: 'start the studio with the file, which is then read where it is: `chrysalis studio FILE`' });
     return;
   }
-  if ((await file.slice(0, 5).text()) === '%PDF-') {
+  const start = await file.slice(0, 5).text().catch(() => null);
+  if (own !== sent) return;
+  if (start === null) {
+    refuse({ message: `${file.name} cannot be read: it is a folder, or it is gone`, remedy: 'choose one file, such as `table.csv`' });
+    return;
+  }
+  if (start === '%PDF-') {
     refuse({ message: `${file.name} is a PDF: pages to look at, and no table`, remedy: 'save the table as CSV in the program that made the PDF, and open that file' });
     return;
   }
-  const upload = async (encoding) => (await put(`tables/${encodeURIComponent(file.name)}${encoding ? `?encoding=${encoding}` : ''}`, file)).job;
-  await wait(file.name, upload, () => wait(file.name, () => upload('latin-1')));
+  const upload = async (signal, encoding) => (await put(`tables/${encodeURIComponent(file.name)}${encoding ? `?encoding=${encoding}` : ''}`, file, signal)).job;
+  if (own !== sent) return;
+  await wait(file.name, upload, () => wait(file.name, (signal) => upload(signal, 'latin-1')));
 }
 
 /** Asks for another file, and says why. */
@@ -77,11 +101,14 @@ async function wait(name, start, otherwise) {
   fill(body('data'), el('p', {}, `Reading ${name} …`), bar,
     el('div', { class: 'row' }, el('button', { type: 'button', onclick: () => stopping.abort() }, 'Cancel')));
   try {
-    const table = await follow(await start(), ({ done, total }) => {
+    const job = await start(stopping.signal);
+    remember({ reading: { job, name } });
+    const table = await follow(job, ({ done, total }) => {
       if (total) [bar.max, bar.value] = [total, Math.min(done, total)];
     }, stopping.signal);
     done(table);
   } catch (error) {
+    remember({ reading: null });
     if (error.fault === 'stopped') {
       choose(notice('', `Reading ${name} was cancelled.`));
       (document.getElementById('keep') || document.getElementById('file')).focus();

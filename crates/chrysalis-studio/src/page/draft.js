@@ -45,6 +45,22 @@ export function begin(table) {
   read(draft.release?.require || []);
 }
 
+const MAPS = ['roles', 'columns', 'groups', 'steps'];
+
+/** Everything that was chosen, as JSON; the table by its number. */
+export function snapshot() {
+  const { table, ...rest } = choices;
+  return { table: table.table, name: table.name, header: table.columns.map(({ name }) => name), choices: { ...rest, ...Object.fromEntries(MAPS.map((part) => [part, [...choices[part]]])) } };
+}
+
+/** Takes what was chosen before the page was loaded again, if it is about this table. Says whether it is. */
+export function restore(kept) {
+  const { table } = choices;
+  if (kept?.name !== table.name || JSON.stringify(kept.header) !== JSON.stringify(table.columns.map(({ name }) => name))) return false;
+  Object.assign(choices, kept.choices, Object.fromEntries(MAPS.map((part) => [part, new Map(kept.choices[part])])));
+  return true;
+}
+
 /** What a recipe says of its only secret column, without naming it, is said of the column. */
 function aboutColumns(draft, listed) {
   const secret = listed[0] || Object.keys(draft.attributes || {}).find((name) => draft.attributes[name].role === 'sensitive');

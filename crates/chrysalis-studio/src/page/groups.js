@@ -93,13 +93,16 @@ function offers(name, place, redraw) {
 
 /** Asks the studio to propose lines, or to compare these with the column. */
 async function ask(name, lines, place, redraw) {
+  const { table } = choices;
   fill(place, el('p', {}, 'Looking at the values …'), el('progress', { 'aria-label': `Looking at the values of ${name}` }));
   try {
     const request = asked({ column: name }, true);
     // The lines that are to be looked at replace those of before.
     delete request.draft.attributes[name].taxonomy;
     if (lines) request.lines = lines;
-    const found = await run(`tables/${choices.table.table}/groups`, request);
+    const found = await run(`tables/${table.table}/groups`, request);
+    // Another table may have been opened since.
+    if (choices.table !== table) return;
     const editor = editors.get(name);
     if (found.problem) throw { message: found.problem, remedy: 'correct the file, or begin with a proposal' };
     editor.made = tree(name, found, (now) => keep(name, now));
@@ -110,6 +113,7 @@ async function ask(name, lines, place, redraw) {
     const without = found.without_line.length;
     tell(without ? `${counted(without, 'value')} had no group and stand alone.` : `${summary(name)}.`);
   } catch (error) {
+    if (choices.table !== table) return;
     if (choices.groups.has(name)) fill(place, trouble(error, button('Leave the groups out', () => { leave(name, redraw); })));
     else fill(place, trouble(error), offers(name, place, redraw));
     tell(error.message);

@@ -1,9 +1,11 @@
 // Step: what the promise costs, found by a trial that is made and thrown away; and what other ways would cost.
 
-import { run } from './api.js';
+import { follow, post, run } from './api.js';
 import { body, el, fill, picture, table, tell, trouble } from './dom.js';
+import { remember } from './keep.js';
+import { explainAt } from './promise.js';
 import { asked, choices, having, showsExactly } from './draft.js';
-import { count, counted, givenAway, percent, plain, shown } from './words.js';
+import { attackWords, count, counted, givenAway, percent, plain, shown } from './words.js';
 
 /** Questions of a trial. */
 const QUESTIONS = 200;
@@ -15,8 +17,14 @@ let others;
 let changed;
 let trial;
 let comparison;
+/** A comparison that is under way: what shows it, what it is about, and what stops it. */
+let comparing;
 
 export function show(then) {
+  // What is under way is about the table of before.
+  trial?.abort();
+  comparing?.stopping.abort();
+  [trial, comparing] = [null, null];
   changed = then;
   figures = el('div', {});
   waiting = el('div', {});
@@ -52,9 +60,12 @@ export async function ask(isWhole = false) {
     draw(found);
   } catch (error) {
     if (own.signal.aborted || error.fault === 'stopped') return;
-    figures.classList.remove('stale');
     fill(waiting);
-    fill(figures, trouble(error));
+    // What a trial finds that cannot be kept is said where it is set, too.
+    if (error.fault === 'infeasible' && explainAt(error)) {
+      fill(figures, el('p', {}, 'A trial could not keep this promise. Why, and what helps, is said beside its slider.'));
+    } else fill(figures, trouble(error));
+    figures.classList.remove('stale');
     tell(error.message);
   }
 }
@@ -72,13 +83,18 @@ function share(attack) {
   return Number(/([\d.]+)\s*%/.exec(attack?.score)?.[1] ?? 0);
 }
 
+/** A name within a sentence. */
+function inside(name) {
+  return name.charAt(0).toLowerCase() + name.slice(1);
+}
+
 /** Who only finds the group of a person, and who knows more. Which row is whose has a figure of its own. */
 function best(attacks) {
   const scored = attacks.filter(({ name, score }) => /at best$/.test(score) && !/^(row linking|presence)/.test(name));
   const order = (one, other) => share(other) - share(one);
   const [linking] = scored.filter(({ name }) => name.startsWith('linking')).sort(order);
   const [more] = scored.filter(({ name }) => !name.startsWith('linking')).sort(order);
-  const words = more && share(more) > share(linking) ? `; ${share(more)} % for one who also knows more (${more.name})` : '';
+  const words = more && share(more) > share(linking) ? `; ${share(more)} % by ${inside(attackWords(more.name))}` : '';
   return { value: linking ? `${share(linking)} %` : '–', words: `the surest guess of whoever finds a person’s group${words}` };
 }
 
@@ -130,13 +146,14 @@ function seen(found) {
 /** The ways of publishing. */
 function ways() {
   const known = choices.methods || [];
-  if (known.length < 2) { fill(method); fill(others); return; }
+  if (known.length < 2) { fill(method); fill(others, comparing?.node); return; }
   const used = choices.method || choices.used;
   const select = el('select', { id: 'method' }, known.map(({ name }) => el('option', { value: name, selected: name === used }, name)));
-  const about = el('span', { class: 'soft' }, `${(known.find(({ name }) => name === used)?.about || '').replaceAll('quasi values', 'known values')}${choices.partitioner ? `, by ${choices.partitioner}` : ''}`);
+  const about = el('span', { class: 'soft' }, `${plain(known.find(({ name }) => name === used)?.about || '')}${choices.partitioner ? `, by ${choices.partitioner}` : ''}`);
   select.addEventListener('change', () => { Object.assign(choices, { method: select.value, partitioner: null }); changed(); document.getElementById('method')?.focus(); });
   fill(method, el('p', {}, el('label', { for: 'method' }, 'How groups are shown: '), select, ' ', about));
   const start = (isWhole) => el('button', { type: 'button', onclick: () => compare(isWhole) }, isWhole ? 'Compare on all rows' : 'Compare all ways');
+  if (comparing) { fill(others, comparing.node); return; }
   fill(others, el('div', { class: 'row' }, start(false), choices.table.rows > choices.table.sample ? start(true) : null),
     comparison?.about === wanted() ? compared(comparison.found) : null);
 }
@@ -154,29 +171,49 @@ function again() {
   if (isHere) others.querySelector('button')?.focus();
 }
 
+/** The comparison that was there, or under way, before the page was loaded again. */
+export function resume({ comparing: before }) {
+  if (before) carry(() => before.job, before.about);
+}
+
 /** Every way side by side. */
-async function compare(isWhole) {
+function compare(isWhole) {
+  const request = asked({ all_rows: isWhole }, true);
+  // As many questions as of a trial: the same way has the same error in both.
+  request.draft.compare = { queries: QUESTIONS };
+  return carry(async () => (await post(`tables/${choices.table.table}/compare`, request)).job, wanted(), true);
+}
+
+async function carry(begin, about, isAsked = false) {
   const stopping = new AbortController();
-  const bar = el('progress', { 'aria-label': 'Comparing' });
   const line = el('p', {}, 'Comparing …');
-  const about = wanted();
   const cancel = el('button', { type: 'button', onclick: () => stopping.abort() }, 'Cancel');
-  fill(others, line, bar, el('div', { class: 'row' }, cancel));
-  cancel.focus();
+  const own = { about, stopping, node: el('div', {}, line, el('progress', { 'aria-label': 'Comparing' }), el('div', { class: 'row' }, cancel)) };
+  comparing = own;
+  fill(others, own.node);
+  if (isAsked) cancel.focus();
+  let problem = null;
   try {
-    const request = asked({ all_rows: isWhole }, true);
-    // As many questions as of a trial: the same way has the same error in both.
-    request.draft.compare = { queries: QUESTIONS };
-    const found = await run(`tables/${choices.table.table}/compare`, request, (told) => {
+    const job = await begin();
+    remember({ comparing: { job, about } });
+    const found = await follow(job, (told) => {
       if (told.about) line.textContent = `Comparing ${told.about} …`;
     }, stopping.signal);
+    if (comparing !== own) return;
     comparison = { about, found };
-    again();
     tell('The comparison is there.');
   } catch (error) {
-    again();
-    others.append(error.fault === 'stopped' ? el('p', {}, 'The comparison was cancelled.') : trouble(error));
+    if (comparing !== own) return;
+    remember({ comparing: null });
+    problem = error.fault === 'stopped' ? el('p', {}, 'The comparison was cancelled.') : trouble(error);
   }
+  comparing = null;
+  if (isAsked) again();
+  else ways();
+  // After the page was loaded again, a comparison that is no longer known is no trouble.
+  if (problem && !isAsked) return;
+  if (problem) others.append(problem);
+  else if (about !== wanted()) others.append(el('p', { class: 'soft' }, 'The comparison was about another promise and is not shown.'));
 }
 
 function compared(found) {

@@ -3,7 +3,7 @@
 import { post, put } from './api.js';
 import { body, el, fill, sentence, tell, trouble } from './dom.js';
 import { asked as request, choices, having, requirements, require, sayings, severalRows, showsExactly } from './draft.js';
-import { count, named, parsed, promised, shown } from './words.js';
+import { count, named, parsed, promised, shown, worded } from './words.js';
 
 const SIZES = [2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 75, 100, 200];
 const KINDS = {
@@ -16,6 +16,8 @@ let line;
 let refusal;
 let places;
 let crowd;
+let crowdPlace;
+let peoplePlace;
 let again;
 let asked = 0;
 
@@ -43,17 +45,24 @@ function people() {
   const known = choices.people;
   const input = el('input', { type: 'file', id: 'people', accept: '.csv,.tsv,.txt,.gz,.zst,.parquet' });
   const said = el('div', {});
+  peoplePlace = el('div', {});
   input.addEventListener('change', async () => {
     const [file] = input.files;
     if (!file) return;
+    const { table } = choices;
     fill(said, el('p', {}, `Receiving ${file.name} …`));
     try {
-      choices.people = await put(`populations/${encodeURIComponent(file.name)}`, file);
+      const found = await put(`populations/${encodeURIComponent(file.name)}`, file);
+      // Another table may have been opened since.
+      if (choices.table !== table) return;
+      choices.people = found;
       choices.kMap = Math.max(choices.kMap, 5);
       show(again);
       again();
       document.querySelector('#people-step summary').focus();
     } catch (error) {
+      // The same file can be chosen again.
+      input.value = '';
       fill(said, trouble(error));
       tell(error.message);
     }
@@ -63,7 +72,7 @@ function people() {
   return el('details', { id: 'people-step', open: known !== null }, el('summary', {}, 'Compare with everybody who could be in the table'),
     el('p', { class: 'small soft' }, 'With a second table, such as a register of residents that has the same known columns, a promise can be about them: so many of them fit what is shown of every group.'),
     known ? el('p', {}, el('strong', {}, known.name), ' ', el('button', { type: 'button', class: 'small', onclick: forget }, 'Leave it out')) : null,
-    known ? slider('People of that table who fit', choices.kMap < 2 ? [1, ...SIZES] : SIZES, choices.kMap, words, (value) => { choices.kMap = value; }) : null,
+    known ? slider('People of that table who fit', choices.kMap < 2 ? [1, ...SIZES] : SIZES, choices.kMap, words, (value) => { choices.kMap = value; }) : null, peoplePlace,
     el('p', {}, el('label', { for: 'people' }, known ? 'Another one: ' : 'The second table: '), input), said);
 }
 
@@ -96,9 +105,10 @@ function slider(label, steps, value, said, set, id = `slider-${label.replace(/[^
 function group() {
   const words = (k) => (k < 2 ? 'not promised' : `at least ${count(k)}`);
   crowd = { title: el('span', {}), about: el('p', { class: 'soft small' }) };
+  crowdPlace = el('div', {});
   return el('fieldset', {}, el('legend', {}, 'Groups'),
     slider(crowd.title, choices.k < 2 ? [1, ...SIZES] : SIZES, choices.k, words, (value) => { choices.k = value; }, 'slider-k'),
-    crowd.about);
+    crowd.about, crowdPlace);
 }
 
 /** What groups do depends on how they are shown. */
@@ -168,10 +178,24 @@ function say() {
     ? el('span', { class: 'soft small' }, `That is against whoever knows ${named(known)} of a person and finds the person’s group, and knows nothing else.`) : null);
 }
 
+function clear() {
+  for (const place of [refusal, crowdPlace, peoplePlace, ...places.values()]) fill(place);
+}
+
+/** Where a requirement is set: at its slider. */
+function placeOf(text) {
+  const one = parsed(text, having('sensitive')[0]);
+  if (one.name === 'k') return crowdPlace;
+  if (['k-map', 'delta-presence'].includes(one.name) && choices.people) {
+    peoplePlace.closest('details').open = true;
+    return peoplePlace;
+  }
+  return places.get(one.column) || refusal;
+}
+
 /** Asks whether the table can keep it. What it cannot keep is explained where it is set. */
 export async function check() {
   const own = ++asked;
-  const clear = () => { fill(refusal); for (const place of places.values()) fill(place); };
   if (having('quasi').length === 0) {
     clear();
     fill(refusal, trouble({ message: 'no column is marked as known to others', remedy: 'mark at least one column as “others may know it”, such as age or sex' }));
@@ -190,10 +214,18 @@ export async function check() {
   } catch (error) {
     if (own !== asked) return false;
     clear();
-    fill(refusal, trouble(error, advised(error)));
-    tell(error.message);
+    explainAt(error);
     return false;
   }
+}
+
+/** What cannot be kept is said at its slider, if it is known which one that is. Says whether it is. */
+export function explainAt(error) {
+  const [, refused] = /cannot reach (\S.*?=[\d.,]+): /.exec(error.message) || [];
+  const place = refused ? placeOf(refused) : refusal;
+  fill(place, trouble(error, [...advised(error), ...(refused ? lowered(refused) : [])]));
+  tell(error.message);
+  return place !== refusal;
 }
 
 /** Buttons for what the studio advises. */
@@ -215,12 +247,20 @@ function explain(found) {
     const said = sayings(column);
     return said.kind === 'l' && (most === null || said.value > most);
   });
-  const place = (of && places.get(of.column)) || refusal;
-  const buttons = [];
+  const [refused] = found.refused;
+  const place = (of && places.get(of.column)) || (refused ? placeOf(refused) : refusal);
+  const buttons = of ? [] : lowered(refused);
   if (of?.most_l) buttons.push(el('button', { type: 'button', onclick: () => { sayings(of.column).value = of.most_l; remedied(); } }, `Promise 1 in ${of.most_l}, the most this table can keep`));
   else if (of && isChecked('beta')) buttons.push(el('button', { type: 'button', onclick: () => { Object.assign(sayings(of.column), { kind: 'beta', value: 1 }); remedied(); } }, 'Promise that no value gets more than twice as likely'));
   else if (of) buttons.push(el('button', { type: 'button', onclick: () => { Object.assign(sayings(of.column), { kind: 'nothing', value: 0 }); remedied(); } }, `Promise nothing about the values of “${of.column}”`));
   const why = of ? `This table cannot keep that: a value of “${of.column}” is too frequent. ${sentence(found.refusal.message.replace(/^cannot reach \S.*?=[\d.,]+: /, ''))}` : found.refusal.message;
   fill(place, trouble({ message: why, remedy: buttons.length ? '' : found.refusal.remedy }, buttons));
-  tell(why);
+  tell(worded(why));
+}
+
+/** A way out where numbers of a group cannot lie so far apart: without that. Numbers that are closer count as one value. */
+function lowered(text) {
+  const one = text && parsed(text, having('sensitive')[0]);
+  if (!one?.column || !having('sensitive').includes(one.column) || sayings(one.column).apart === null) return [];
+  return [el('button', { type: 'button', onclick: () => { sayings(one.column).apart = null; remedied(); } }, `Promise nothing about how far the numbers of “${one.column}” lie apart`)];
 }

@@ -19,6 +19,7 @@ let answer;
 
 export function show(release) {
   made = release;
+  asked += 1;
   const columns = made.about.columns;
   box = el('textarea', { id: 'sql', rows: 3, spellcheck: 'false', autocomplete: 'off', 'aria-describedby': 'sql-help' });
   box.value = templates()[0][1];
@@ -60,13 +61,20 @@ function templates() {
   return found;
 }
 
+/** Counts questions: the answer to an older one is not drawn. */
+let asked = 0;
+
 async function ask() {
+  asked += 1;
+  const own = asked;
   answer.classList.add('stale');
   try {
     const told = await post(`releases/${made.release}/ask`, { sql: box.value });
+    if (own !== asked) return;
     draw(told);
     tell(`The answer has ${counted(told.rows.length, 'row')}.`);
   } catch (error) {
+    if (own !== asked) return;
     fill(answer, trouble(error));
   }
   answer.classList.remove('stale');

@@ -68,11 +68,6 @@ function looks({ kind, distinct, missing, range }) {
   return parts.join(', ');
 }
 
-/** The picture of exposure, whose words are the server's, where rows are no people. */
-function ofRows(chart) {
-  return chart.replaceAll('people stand alone', 'rows stand alone').replaceAll('people who look alike', 'rows that look alike').replaceAll('share of people', 'share of rows');
-}
-
 /** Draws again how exposed people are. */
 export async function draw() {
   const known = having('quasi');
@@ -92,7 +87,7 @@ export async function draw() {
         el('p', { class: 'sentence' }, el('strong', { id: 'unique' }, alone), ' stand alone.'),
         el('p', {}, `Whoever knows ${words} of somebody in this table finds the right row in ${percent(found.found)} of all cases.`),
         el('p', { class: 'soft small' }, 'This is the table as it is, before anything is done to protect it.')),
-      picture(countsRows() ? ofRows(found.chart) : found.chart)));
+      picture(found.chart)));
     tell(`${alone} stand alone.`);
   } catch (error) {
     if (own !== asked) return;

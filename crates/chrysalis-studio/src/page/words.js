@@ -20,6 +20,35 @@ export function percent(share) {
   return `${value >= 10 || value === 0 ? Math.round(value * 10) / 10 : Math.round(value * 100) / 100} %`;
 }
 
+/** What attackers do, for people who know none of the papers. */
+const ATTACKS = {
+  linking: 'Guessing the secret from a person’s group',
+  'row linking': 'Finding the row of a person',
+  presence: 'Finding out who is in the table at all',
+  joining: 'Putting the tables of the release together',
+  similarity: 'Learning what kind of secret it is',
+  background: 'Ruling out secrets that a person cannot have',
+  learned: 'Learning from all groups at once',
+  insider: 'Knowing one secret, and guessing another',
+  minimality: 'Reasoning from how groups were cut',
+  replay: 'Making the groups again for other secrets',
+  republishing: 'Collecting releases of the same table',
+  subtraction: 'Comparing before and after somebody leaves',
+  extremes: 'Knowing who has the smallest or largest value',
+  bystander: 'Knowing also the columns that are kept as they are',
+  together: 'Knowing one of the columns that are shown together',
+  intersection: 'Putting two releases together',
+  series: 'Following people through a series of releases',
+  pooling: 'Users putting together what they know',
+};
+
+/** The name of an attack in plain words, with the column that it is about where there are several. */
+export function attackWords(name) {
+  const [, own, column] = /^(.*?)(?: \((`.*`)\))?$/.exec(name);
+  const words = ATTACKS[own] || own;
+  return column ? `${words} (${plain(column)})` : words;
+}
+
 /** Enough digits, and no more. */
 export function shown(value) {
   if (value === null || value === undefined) return '–';
@@ -33,9 +62,9 @@ export function readable(level) {
   return below?.length > 4 ? `about ${shown(Number(above) / Number(below))}` : level;
 }
 
-/** Names in quotation marks, as people write them. */
+/** Names in quotation marks, as people write them, and the words of the page for those of the papers. */
 export function plain(text) {
-  return text.replaceAll(/`([^`]+)`/g, '“$1”');
+  return text.replaceAll(/`([^`]+)`/g, '“$1”').replaceAll(/\bquasi (value|column|attribute)/g, 'known $1').replaceAll('of the microdata', 'of the table');
 }
 
 /** Names of columns in a sentence. */

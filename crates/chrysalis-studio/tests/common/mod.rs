@@ -12,8 +12,7 @@ use serde_json::Value;
 /// A studio, and the folder that names of folders are relative to.
 pub(crate) struct Running {
     pub(crate) home: tempfile::TempDir,
-    pub(crate) port: u16,
-    pub(crate) token: String,
+    client: Client,
     stop: Option<tokio::sync::oneshot::Sender<()>>,
     thread: Option<std::thread::JoinHandle<()>>,
 }
@@ -59,11 +58,40 @@ impl Running {
                 server.run(async move { drop(stopped.await) }).await;
             });
         });
-        let address: String = address.recv().unwrap();
+        let client = Client::of(&address.recv().unwrap());
+        Running { home, client, stop: Some(stop), thread: Some(thread) }
+    }
+
+    /// The names of what is in the studio's folder.
+    pub(crate) fn written(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.home.path()).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+}
+
+impl std::ops::Deref for Running {
+    type Target = Client;
+
+    fn deref(&self) -> &Client {
+        &self.client
+    }
+}
+
+/// Whoever knows the address of a studio.
+pub(crate) struct Client {
+    pub(crate) port: u16,
+    pub(crate) token: String,
+}
+
+impl Client {
+    /// Of `http://127.0.0.1:PORT/TOKEN/`.
+    pub(crate) fn of(address: &str) -> Client {
         let mut parts = address.trim_start_matches("http://127.0.0.1:").split('/');
         let port = parts.next().unwrap().parse().unwrap();
-        let token = parts.next().unwrap().to_owned();
-        Running { home, port, token, stop: Some(stop), thread: Some(thread) }
+        Client { port, token: parts.next().unwrap().to_owned() }
     }
 
     /// Sends these bytes and reads until the connection ends.
@@ -125,15 +153,6 @@ impl Running {
         let told = self.run("PUT", &format!("api/tables/{name}"), bytes);
         assert_eq!(told["state"], "done", "{told}");
         told["result"].clone()
-    }
-
-    /// The names of what is in the studio's folder.
-    pub(crate) fn written(&self) -> Vec<String> {
-        let entries = std::fs::read_dir(self.home.path()).unwrap();
-        let mut names: Vec<String> =
-            entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
-        names.sort();
-        names
     }
 }
 

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use chrysalis_audit::{PartsAudit, Survey};
 use chrysalis_release::{Manifest, Release};
-use chrysalis_store::{FilesReport, PartByPart, StoreError, look_at_part, read_manifest_within, read_release_within};
-use chrysalis_table::{Counted, Knob, Memory, Stopped, Watch};
+use chrysalis_store::{FilesReport, PartByPart, StoreError, look_at_part, read_manifest_within, read_release_watched};
+use chrysalis_table::{Counted, Knob, Memory, Stopped, Unwatched, Watch};
 
 use super::{files, outcome, roles};
 use crate::report::AuditOutcome;
@@ -28,7 +28,13 @@ pub enum ToAudit {
 impl ToAudit {
     /// Opens the release in a folder; what takes more memory than allowed is to be read part by part, if that is possible.
     pub fn open(folder: &Path, memory: Memory) -> Result<ToAudit, Error> {
-        let too_large = match read_release_within(folder, memory) {
+        ToAudit::open_watched(folder, memory, &Unwatched)
+    }
+
+    /// The same, with somebody who is told how much is read and may stop it.
+    pub fn open_watched(folder: &Path, memory: Memory, watch: &dyn Watch) -> Result<ToAudit, Error> {
+        let read = || read_release_watched(folder, memory, &|n| watch.tell(n));
+        let too_large = match Stopped::catch(read)? {
             Ok(release) => return Ok(ToAudit::InOnePiece(release)),
             Err(error) => error,
         };
@@ -88,8 +94,15 @@ impl ToAudit {
 }
 
 fn only_in_one_piece(knob: Knob, needed: u64) -> Error {
+    let evidence = match knob {
+        Knob::With => "other releases",
+        Knob::WithMicrodata => "tables of other releases",
+        Knob::PopulationTable => "a table of the population",
+        Knob::Series => "a ledger",
+        _ => "microdata",
+    };
     let message = format!(
-        "`{knob}` can be compared only with a release that is read in one piece, and this one does not fit into the memory \
+        "{evidence} can be compared only with a release that is read in one piece, and this one does not fit into the memory \
          that is allowed, so that it would be audited part by part"
     );
     Error::request(message, Memory::more(needed, 1))

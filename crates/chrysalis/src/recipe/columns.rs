@@ -138,7 +138,7 @@ impl Draft {
         let message = format!("`{knob}` does not say which column it is for: {} are sensitive", names.join(", "));
         let remedy = match knob {
             Knob::Ordinary => Remedy::from("say it for each column: ").knob(knob, format!("{}=VALUE", sensitive[0])),
-            _ => format!("say it for each column in a spec: `[attributes.{}]`, `{knob} = …`", sensitive[0]).into(),
+            _ => Remedy::from("say it for each column: ").knob(knob, format!("{}=uniform", sensitive[0])),
         };
         Err(Error::request(message, remedy))
     }

@@ -131,26 +131,44 @@ impl ReleaseDraft {
     pub(super) fn check_effect(&self, chosen: &MethodChoice) -> Result<(), Error> {
         let method = chosen.method;
         let Some(knob) = self.turned().into_iter().find(|knob| !chosen.takes(*knob)) else { return Ok(()) };
-        let out = |remedy: Remedy| remedy.words("leave ").knob(knob, "").words(" out");
-        let (message, remedy) = match catalogue::METHODS.iter().find(|entry| entry.knobs.contains(&knob)) {
-            Some(owner) => (
-                format!("`{knob}` goes with the method {}, not with {}", owner.form, method.form),
-                Remedy::from("add ").knob(Knob::Method, owner.form.name()),
-            ),
+        let method_owner = catalogue::METHODS.iter().find(|entry| entry.knobs.contains(&knob));
+        let (message, other) = match method_owner {
+            Some(owner) => {
+                let message = format!("`{knob}` goes with the method {}, not with {}", owner.form, method.form);
+                (message, Some((Knob::Method, owner.form.name())))
+            }
             None if knob == Knob::Suppress && !shows_suppressed(method.form) => return Err(no_suppression()),
             None if method.partitioner.is_none() => {
                 let message = format!("`{knob}` has no effect on {}, which takes no such partitioner", method.form);
-                return Err(Error::request(message, out(Remedy::none())));
+                (message, None)
             }
             None => {
                 let owners = catalogue::PARTITIONERS.iter().filter(|entry| entry.knobs.contains(&knob));
                 let owner = owners.map(|entry| entry.name).next().unwrap_or_default();
                 let name = self.partitioner_name(method).unwrap_or_default();
                 let message = format!("`{knob}` goes with the partitioner {owner}, not with {name}");
-                (message, Remedy::from("add ").knob(Knob::Partitioner, owner))
+                (message, Some((Knob::Partitioner, owner)))
             }
         };
-        Err(Error::request(message, out(remedy.words(", or "))))
+        let remedy = match other.filter(|(turned, to)| self.would_take(*turned, to)) {
+            Some((turned, to)) => {
+                let is_named = if turned == Knob::Method { self.method.is_some() } else { self.partitioner.is_some() };
+                Remedy::from(if is_named { "use " } else { "add " }).knob(turned, to).words(", or leave ")
+            }
+            None => Remedy::from("leave "),
+        };
+        Err(Error::request(message, remedy.knob(knob, "").words(" out")))
+    }
+
+    /// Whether all that is turned would have an effect with another method or partitioner: otherwise there is no point in
+    /// proposing it.
+    fn would_take(&self, turned: Knob, to: &str) -> bool {
+        let mut other = self.clone();
+        match turned {
+            Knob::Method => other.method = Some(to.to_owned()),
+            _ => other.partitioner = Some(to.to_owned()),
+        }
+        other.chosen().is_ok_and(|chosen| other.turned().into_iter().all(|knob| chosen.takes(knob)))
     }
 
     /// This release laid over another. If this one chooses another method or partitioner, settings that the other has

@@ -91,10 +91,7 @@ impl SeriesPlan {
         self.ledger.as_deref().ok_or_else(|| {
             let message =
                 "a release of a series appears together with its ledger or not at all, so its folder must be known";
-            let remedy =
-                Remedy::from("publish with the command `chrysalis publish`, or name the release's folder with ")
-                    .knob(Knob::Out, "");
-            Error::request(message, remedy)
+            Error::request(message, Remedy::from("name the folder of the release with ").knob(Knob::Out, ""))
         })
     }
 }

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use chrysalis_table::Code;
+
 use super::merge::Piece;
 use crate::partitioner::mondrian::axis::{Axis, Shape};
 use crate::partitioner::populated::Extent;
@@ -100,7 +102,20 @@ impl<'a> Tree<'a> {
 pub(super) fn cost(axes: &[Axis], one: &Piece, other: &Piece) -> f64 {
     let rows = (one.rows + other.rows) as f64;
     let of_axis = |((a, b), axis): ((&Extent, &Extent), &Axis)| {
-        rows * a.with(b).penalty(axis) - one.rows as f64 * a.penalty(axis) - other.rows as f64 * b.penalty(axis)
+        let together = axis.width(a.low.min(b.low), a.high.max(b.high), n_together(&a.codes, &b.codes));
+        rows * together - one.rows as f64 * a.penalty(axis) - other.rows as f64 * b.penalty(axis)
     };
     one.extents.iter().zip(&other.extents).zip(axes).map(of_axis).sum()
+}
+
+/// How many different codes two ascending lists have.
+fn n_together(one: &[Code], other: &[Code]) -> usize {
+    let (mut at, mut n) = (0, one.len() + other.len());
+    for code in one {
+        while other.get(at).is_some_and(|known| known < code) {
+            at += 1;
+        }
+        n -= usize::from(other.get(at) == Some(code));
+    }
+    n
 }

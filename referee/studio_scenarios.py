@@ -268,10 +268,10 @@ def second_release(browser, program, ground, table):
         visit.click("#go")
         visit.page.locator("#publish code:has-text('/two')").first.wait_for()
         visit.page.set_input_files("#second", Path(ground) / "one")
-        visit.page.locator("text=Together they break a promise").wait_for()
+        visit.page.locator("#attacks .said.bad:has-text('Together they break a promise')").wait_for()
         visit.page.fill("#second-folder", "one")
         visit.click("#attacks button:has-text('Put together')")
-        visit.page.locator("text=Together they break a promise").wait_for()
+        visit.page.locator("#attacks .said.bad:has-text('Together they break a promise')").wait_for()
         # One that the command line made, in other files; and a folder that is no release.
         command = Path(program).with_name("chrysalis")
         if command.exists():

@@ -27,7 +27,8 @@ export function picture(svg, caption) {
   const drawn = new DOMParser().parseFromString(svg, 'image/svg+xml').documentElement;
   // Where the page is narrow, a picture is wider than the page, and scrolls.
   const isNarrow = window.matchMedia('(max-width: 40rem)').matches;
-  return el('figure', isNarrow ? { tabindex: '0' } : {}, document.importNode(drawn, true), caption ? el('figcaption', { class: 'soft small' }, caption) : null);
+  const hint = el('p', { class: 'soft small sideways', 'aria-hidden': 'true' }, 'Scroll the picture sideways to see all of it.');
+  return el('figure', isNarrow ? { tabindex: '0' } : {}, hint, document.importNode(drawn, true), caption ? el('figcaption', { class: 'soft small' }, caption) : null);
 }
 
 /** The body of a step. */

@@ -13,7 +13,7 @@ pub(crate) struct Named<'a> {
     /// The people of the population that the release is about.
     pub(crate) population: Option<&'a Path>,
     pub(crate) taxonomies: Vec<&'a Path>,
-    /// The ledger of a series, earlier releases, and the people of populations that single runs of a comparison are about.
+    /// The ledger of a series, earlier releases, one whose groups are taken over, and the people of populations that single runs of a comparison are about.
     pub(crate) others: Vec<&'a Path>,
 }
 
@@ -35,6 +35,7 @@ impl<'a> Named<'a> {
             values_change: _,
             only_new: _,
             after,
+            like,
             key,
             quasi: _,
             sensitive: _,
@@ -60,7 +61,13 @@ impl<'a> Named<'a> {
             key: key.as_deref(),
             population: population(release),
             taxonomies: attributes.values().filter_map(taxonomy).collect(),
-            others: series.iter().chain(after.iter().flatten()).map(PathBuf::as_path).chain(of_runs).collect(),
+            others: series
+                .iter()
+                .chain(after.iter().flatten())
+                .chain(like)
+                .map(PathBuf::as_path)
+                .chain(of_runs)
+                .collect(),
         }
     }
 }

@@ -12,7 +12,8 @@ use crate::aggregate::{Estimate, Side, WeightedSide, aggregate, most};
 use crate::code_test::{CodeTest, passing};
 use crate::estimate::{self, Hit, HitsByKey, KeyValues, RowsByKey};
 use crate::gather::{Gathered, Gatherer, Operand, Place};
-use crate::learned::{Asked, Learner};
+use crate::inquiry::Way;
+use crate::learned::{Asked, HitValues, Learner};
 use crate::listed::{Listed, Part};
 use crate::{EstimateMode, Plan, QueryError};
 
@@ -88,14 +89,16 @@ impl OpenRelease {
         progress: Progress<'_>,
     ) -> Result<Answer, QueryError> {
         let keys = plan.keys.iter().map(|&key| plan.fields[key].name.clone()).collect();
-        Ok(Answer { keys, rows: self.gather(plan, &[], mode, progress)?.into_iter().map(|(row, _)| row).collect() })
+        let rows = self.gather(plan, (&[], &[]), mode, progress)?;
+        Ok(Answer { keys, rows: rows.into_iter().map(|(row, _)| row).collect() })
     }
 
-    /// Answers a plan, and lists for each of the operands which values may be hit, row by row of the answer.
+    /// Answers a plan, and lists for each of the operands which values may be hit, row by row of the answer; `ways` say what
+    /// is computed from them.
     pub(crate) fn gather(
         &self,
         plan: &Plan,
-        operands: &[Operand],
+        operands: (&[Operand], &[Way]),
         mode: EstimateMode,
         progress: Progress<'_>,
     ) -> Result<Vec<(AnswerRow, Vec<Gathered>)>, QueryError> {
@@ -152,7 +155,7 @@ impl<'a> AnswerScan<'a> {
     fn new(
         release: &'a OpenRelease,
         plan: &'a Plan,
-        operands: &'a [Operand],
+        operands: (&[Operand], &[Way]),
         mode: EstimateMode,
         progress: Progress<'a>,
     ) -> Result<Self, QueryError> {
@@ -336,6 +339,7 @@ impl<'a> AnswerScan<'a> {
         let thinned: Option<Vec<Pieces<'_>>> =
             thinned.as_ref().map(|all| all.iter().map(|pieces| pieces.iter().map(Vec::as_slice).collect()).collect());
         let pieces = thinned.as_deref().unwrap_or(pieces);
+        let together = value.filter(|_| of_asked.is_some());
         let value = value.filter(|_| self.key.as_ref().is_some_and(|key| key.is_asked));
         let is_grouped = !self.plan.keys.is_empty();
         let counts = CountingValues::new(self.test.as_ref(), value);
@@ -356,7 +360,8 @@ impl<'a> AnswerScan<'a> {
                     let even = aggregate(planned.function, side, &pieces[planned.condition]);
                     self.learner.as_ref().map_or(even, |learner| {
                         let (found, pieces) = (&found[planned.condition][..], &pieces[planned.condition][..]);
-                        let asked = Asked { at: place, planned, side, value, group: &quasi, found, pieces, even };
+                        let asked =
+                            Asked { at: place, planned, side, value, together, group: &quasi, found, pieces, even };
                         let learned = learner.estimate(&asked);
                         // Where nothing is expected to be hit, no extreme is either.
                         if learned.estimate.is_some() { learned } else { even }
@@ -366,10 +371,11 @@ impl<'a> AnswerScan<'a> {
             AggregateAnswer::new(planned.name.clone(), estimate)
         });
         let aggregates = aggregates.collect();
-        let needs = self.gatherers.iter().any(Gatherer::learns);
+        let needs = self.gatherers.iter().any(|gatherer| gatherer.learns(self.plan));
         let learned = self.learner.as_ref().filter(|_| needs).map(|learner| {
             let side = self.side(listed.as_ref(), counts.test());
-            learner.rows(side, value, &quasi, (&found[0][..], &pieces[0][..]))
+            let (found, pieces) = (&found[0][..], &pieces[0][..]);
+            learner.rows(HitValues { side, value, together, group: &quasi, found, pieces })
         });
         let place = Place {
             digits: &self.found[0].combinations[at].digits,

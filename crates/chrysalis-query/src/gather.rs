@@ -1,18 +1,23 @@
 //! The values that may be hit, row by row of an answer: what aggregates other than plain ones are computed from (step 9 of
 //! `spec.md`).
 
+mod draws;
+mod products;
+
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use chrysalis_release::Detail;
 use chrysalis_release::view::{CodedColumn, Label, Labels, Multisets};
 use chrysalis_table::{Code, Codes, Kind, Value};
 
-use crate::aggregate::{Chosen, Factor, Paired, Pick};
+use crate::aggregate::{Chosen, Paired, Pick};
 use crate::code_test::CodeTest;
 use crate::estimate::{self, Hit, MatchingRows, RowHits, RowsByKey, Split};
-use crate::learned::{Ends, LearnedRows, Learner, Positions, Scale};
+use crate::inquiry::Way;
+use crate::learned::{Ends, LearnedRows, Learner, Positions, Scale, ValueClasses};
 use crate::listed::Listed;
+use crate::question::Function;
 use crate::term::{Scalar, Term, classes, is_monotone};
 use crate::value_set::{ValueSet, Values};
 use crate::{OpenRelease, Plan, QueryError};
@@ -87,6 +92,12 @@ pub(crate) struct Gatherer<'a> {
     rows: Option<Arc<RowsByKey>>,
     /// The sensitive values in the same rows, if they are those of the same people.
     own: Option<&'a Codes>,
+    /// Whether estimates and errors may use all groups together.
+    can_learn: bool,
+    /// The function whose estimate and error do so, and the share below a quantile.
+    function: Option<(Function, f64)>,
+    /// Classes of sensitive values that were learned about.
+    classes: OnceLock<Arc<ValueClasses>>,
 }
 
 /// Where the values of rows come from.
@@ -109,7 +120,7 @@ impl<'a> Gatherer<'a> {
     pub(crate) fn all(
         release: &'a OpenRelease,
         plan: &'a Plan,
-        operands: &[Operand],
+        (operands, ways): (&[Operand], &[Way]),
         listed: Option<&Multisets>,
         quasi_keys: &[usize],
         learner: Option<&Learner<'_>>,
@@ -121,7 +132,7 @@ impl<'a> Gatherer<'a> {
         let own = plan.sensitive.filter(|_| is_own && has_rows);
         // Where the rows' own values were not kept, those of their group are known all the same.
         let own = own.and_then(|field| release.column(plan, field).ok()).map(|column| &column.codes);
-        let make = |operand: &Operand| {
+        let make = |(operand, way): (&Operand, &Way)| {
             let of_values =
                 |mapped: &Mapped| listed.map(|values| mapped.numbers(plan, &values.domain)).unwrap_or_default();
             let (source, sensitive) = match operand {
@@ -132,48 +143,76 @@ impl<'a> Gatherer<'a> {
                     (Source::Product(Box::new(Source::rows(release, plan, mapped, learner)?)), of_values(of_sensitive))
                 }
             };
-            Ok(Gatherer { source, sensitive, rows: rows.clone(), own })
+            let function = match way {
+                Way::Choices(Function::Min | Function::Max | Function::CountDistinct, _) => None,
+                Way::Choices(function, fraction) => Some((*function, *fraction)),
+                _ => None,
+            };
+            let (can_learn, classes) = (learner.is_some(), OnceLock::new());
+            Ok(Gatherer { source, sensitive, rows: rows.clone(), own, can_learn, function, classes })
         };
-        operands.iter().map(make).collect()
+        operands.iter().zip(ways).map(make).collect()
     }
 
-    /// Whether its numbers stand in ranges that all groups together say more about.
-    pub(crate) fn learns(&self) -> bool {
+    /// Whether all groups together say more about its numbers, or about who has them.
+    pub(crate) fn learns(&self, plan: &Plan) -> bool {
         self.source.scale().is_some()
+            || (plan.shape.detail.is_labelled() && self.function.is_some() && self.is_of_hits())
+    }
+
+    /// Whether its numbers are those of the values that hits have.
+    fn is_of_hits(&self) -> bool {
+        matches!(self.source, Source::Constant(_) | Source::Sensitive | Source::Key(..))
     }
 
     pub(crate) fn gather(&self, release: &OpenRelease, plan: &Plan, place: &Place<'_>) -> Gathered {
-        let constant = |number: f64| {
-            let hits = place.pieces.iter().flat_map(|piece| piece.iter());
-            hits.filter_map(|hit| of_values(release, place, hit, |_| Some(number))).collect()
-        };
-        match &self.source {
-            Source::Constant(number) => Gathered::Chosen(constant(*number)),
-            Source::Key(at, mapped) => {
-                let value = place.group[*at].clone();
-                let number = mapped.number(&mapped.term.eval(&|_| value.clone(), &plan.fields));
-                Gathered::Chosen(number.map(constant).unwrap_or_default())
-            }
-            Source::Sensitive => {
-                let hits = place.pieces.iter().flat_map(|piece| piece.iter());
-                let number = |code: Code| self.sensitive[code as usize];
-                Gathered::Chosen(hits.filter_map(|hit| of_values(release, place, hit, number)).collect())
-            }
+        let mut chosen: Vec<Chosen> = match &self.source {
+            Source::Constant(_) | Source::Key(..) | Source::Sensitive => self.of_hits(release, plan, place),
             Source::Permuted(column, numbers, test) => {
                 let hits = place.pieces.iter().flat_map(|piece| piece.iter());
-                Gathered::Chosen(
-                    hits.filter_map(|hit| permuted(release, place, hit, column, (numbers, test))).collect(),
-                )
+                hits.filter_map(|hit| permuted(release, place, hit, column, (numbers, test))).collect()
             }
             Source::Exact(_) | Source::Labels(..) => {
                 let value = |row: usize, group: usize| self.value(&self.source, plan, row, group);
                 let learned = self.learned(place);
                 let learned = learned.as_ref().map(|(rows, positions)| (*rows, positions));
                 let chosen = |hits: &RowHits| self.of_rows(release, place, hits, &value, learned);
-                Gathered::Chosen(self.hits(place).iter().filter_map(chosen).collect())
+                self.hits(place).iter().filter_map(chosen).collect()
             }
-            Source::Product(factor) => self.product(release, plan, place, factor),
+            Source::Product(factor) => return self.product(release, plan, place, factor),
+        };
+        if let Some(function) = self.function.filter(|_| self.can_learn && !plan.shape.detail.is_labelled()) {
+            self.lean(release, plan, place, function, &mut chosen);
         }
+        Gathered::Chosen(chosen)
+    }
+
+    /// The number that every row of an answer has, if it has one.
+    fn same_number(&self, plan: &Plan, place: &Place<'_>) -> Option<f64> {
+        match &self.source {
+            Source::Constant(number) => Some(*number),
+            Source::Key(at, mapped) => {
+                let value = place.group[*at].clone();
+                mapped.number(&mapped.term.eval(&|_| value.clone(), &plan.fields))
+            }
+            _ => None,
+        }
+    }
+
+    /// Sensitive values, or numbers that all rows share.
+    fn of_hits(&self, release: &OpenRelease, plan: &Plan, place: &Place<'_>) -> Vec<Chosen> {
+        let same = self.same_number(plan, place);
+        let is_sensitive = matches!(self.source, Source::Sensitive);
+        let number = |code: Code| if is_sensitive { self.sensitive[code as usize] } else { same };
+        let is_learned = plan.shape.detail.is_labelled() && self.function.is_some();
+        let learned = place.learned.filter(|_| is_learned).map(|rows| rows.values(&self.sensitive, &self.classes));
+        let hits = place.pieces.iter().flat_map(|piece| piece.iter()).enumerate();
+        let chosen = |(at, hit): (usize, &Hit)| {
+            let mut chosen = of_values(release, place, hit, number)?;
+            chosen.learned = learned.as_ref().map(|learned| learned.group(at, &chosen.picks));
+            Some(chosen)
+        };
+        hits.filter_map(chosen).collect()
     }
 
     /// What is learned about the rows, and where in their labels they are.
@@ -246,81 +285,6 @@ impl<'a> Gatherer<'a> {
         let beside = place.beside.iter().map(|listed| listed.count(group, None));
         asked.into_iter().chain(beside).try_fold(Hit::certain(group, size, size), |hit, count| hit.thinned(size, count))
     }
-
-    fn product(&self, release: &OpenRelease, plan: &Plan, place: &Place<'_>, factor: &Source<'_>) -> Gathered {
-        if let (Some(own), Source::Exact(numbers)) = (self.own, factor) {
-            // Both stand in the row of their person.
-            let value = |row: usize, _: usize| {
-                let product = numbers[row]? * self.sensitive[own.get(row) as usize]?;
-                Some((product, product, true))
-            };
-            let hits = self.hits(place).iter();
-            return Gathered::Chosen(
-                hits.filter_map(|hits| self.of_rows(release, place, hits, &value, None)).collect(),
-            );
-        }
-        let values = |group: usize| -> Vec<(f64, u32)> {
-            let Some(listed) = place.listed else { return Vec::new() };
-            let passing = listed.passing(group, place.test);
-            passing.filter_map(|(code, count)| Some((self.sensitive[code as usize]?, count))).collect()
-        };
-        // A condition on another sensitive column leaves it open which rows count.
-        let is_open = !place.beside.is_empty();
-        let mut paired = Vec::new();
-        match factor {
-            Source::Key(at, mapped) => {
-                let value = place.group[*at].clone();
-                let number = mapped.number(&mapped.term.eval(&|_| value.clone(), &plan.fields));
-                for hit in place.pieces.iter().flat_map(|piece| piece.iter()) {
-                    let group = hit.group as usize;
-                    let n = release.size(group);
-                    let factors = number
-                        .into_iter()
-                        .flat_map(|number| factors_of(hit, hit.most, std::iter::repeat_n(number, hit.most as usize)));
-                    paired.push(Paired { factors: factors.collect(), n, values: values(group) });
-                }
-            }
-            Source::Permuted(column, numbers, test) => {
-                for hit in place.pieces.iter().flat_map(|piece| piece.iter()) {
-                    let group = hit.group as usize;
-                    let codes = release.groups().rows(group).map(|row| column.codes.get(row));
-                    let admitted: Vec<Option<f64>> =
-                        codes.filter(|code| test.holds(*code)).map(|code| numbers[code as usize]).collect();
-                    let m = admitted.len() as u32;
-                    let factors = factors_of(hit, m, admitted.into_iter().flatten()).collect();
-                    paired.push(Paired { factors, n: release.size(group), values: values(group) });
-                }
-            }
-            _ => {
-                let learned = self.learned(place);
-                for hits in self.hits(place) {
-                    let group = hits.group as usize;
-                    let thinning = if is_open { self.beside_share(release, place, group) } else { 1.0 };
-                    let factor = |(row, split): (usize, Split)| {
-                        let (low, high, is_number) = self.value(factor, plan, row, group)?;
-                        let is_certain = split.is_certain && is_number && !is_open;
-                        let (a, b) =
-                            (Factor::new(low, is_certain, split.inside), Factor::new(high, is_certain, split.inside));
-                        let at = if matches!(hits.rows, MatchingRows::All(_)) { group } else { row };
-                        let expected = match &learned {
-                            Some((rows, positions)) => rows.pick(at, split.inside, positions).expected(),
-                            None => (a.expected + b.expected) / 2.0,
-                        } * thinning;
-                        Some(Factor { low: a.low.min(b.low), high: a.high.max(b.high), expected })
-                    };
-                    let factors = each_row(release, hits).filter_map(factor).collect();
-                    paired.push(Paired { factors, n: release.size(group), values: values(group) });
-                }
-            }
-        }
-        Gathered::Paired(paired)
-    }
-
-    /// The share of a group's rows that are expected to satisfy conditions on other sensitive columns.
-    fn beside_share(&self, release: &OpenRelease, place: &Place<'_>, group: usize) -> f64 {
-        let n = f64::from(release.size(group));
-        place.beside.iter().map(|listed| f64::from(listed.count(group, None)) / n).product()
-    }
 }
 
 fn each_row<'h>(release: &'h OpenRelease, hits: &'h RowHits) -> Box<dyn Iterator<Item = (usize, Split)> + 'h> {
@@ -328,13 +292,6 @@ fn each_row<'h>(release: &'h OpenRelease, hits: &'h RowHits) -> Box<dyn Iterator
         MatchingRows::All(split) => Box::new(release.groups().rows(hits.group as usize).map(|row| (row, *split))),
         MatchingRows::Each(rows) => Box::new(rows.iter().map(|&(row, split)| (row as usize, split))),
     }
-}
-
-/// The factors of rows of which `hit.least` to `hit.most` are hit.
-fn factors_of(hit: &Hit, m: u32, numbers: impl Iterator<Item = f64>) -> impl Iterator<Item = Factor> {
-    let is_certain = hit.least == m;
-    let chance = hit.expected / f64::from(m.max(1));
-    numbers.map(move |number| Factor::new(number, is_certain, chance))
 }
 
 /// A group whose values are known, but not whose they are (step 7).

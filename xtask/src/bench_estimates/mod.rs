@@ -26,6 +26,8 @@ pub(crate) struct Options {
     questions: usize,
     /// Only publications whose names contain this.
     only: Option<String>,
+    /// Only aggregates whose names contain this.
+    about: Option<String>,
 }
 
 impl Options {
@@ -36,6 +38,7 @@ impl Options {
             chrysalis: None,
             questions: 1_000,
             only: None,
+            about: None,
         };
         let mut arguments = arguments.iter();
         while let Some(argument) = arguments.next() {
@@ -44,6 +47,7 @@ impl Options {
                 "--data" => options.data = called_from.join(value()?),
                 "--chrysalis" => options.chrysalis = Some(called_from.join(value()?)),
                 "--only" => options.only = Some(value()?.clone()),
+                "--about" => options.about = Some(value()?.clone()),
                 "--questions" => options.questions = shell::count("--questions", arguments.next())?,
                 _ => return Err(Failure::usage(format!("bench-estimates has no `{argument}`"))),
             }
@@ -55,7 +59,8 @@ impl Options {
 /// What is asked about the rows that match.
 struct Aggregate {
     name: &'static str,
-    function: &'static str,
+    /// In SQL, with `{}` for the column.
+    sql: &'static str,
     over: Over,
     truth: fn(&Asked) -> f64,
 }
@@ -68,31 +73,42 @@ enum Over {
 }
 
 impl Aggregate {
-    const fn new(name: &'static str, function: &'static str, over: Over, truth: fn(&Asked) -> f64) -> Aggregate {
-        Aggregate { name, function, over, truth }
+    const fn new(name: &'static str, sql: &'static str, over: Over, truth: fn(&Asked) -> f64) -> Aggregate {
+        Aggregate { name, sql, over, truth }
     }
 
-    /// What stands between the parentheses; `None` if the table has no such numbers.
-    fn of<'m>(&self, microdata: &'m Microdata) -> Option<&'m str> {
-        match self.over {
-            Over::Rows => Some("*"),
+    /// In SQL; `None` if the table has no such numbers.
+    fn of(&self, microdata: &Microdata) -> Option<String> {
+        let column = match self.over {
+            Over::Rows => Some(""),
             Over::Sensitive => microdata.numbers(),
             Over::Quasi => microdata.quasi_numbers(),
-        }
+        };
+        column.map(|column| self.sql.replace("{}", column))
     }
 }
 
-const AGGREGATES: [Aggregate; 7] = [
-    Aggregate::new("COUNT", "COUNT", Over::Rows, |asked| asked.count),
-    Aggregate::new("SUM", "SUM", Over::Sensitive, |asked| asked.sum),
-    Aggregate::new("AVG", "AVG", Over::Sensitive, |asked| asked.sum / asked.count),
-    Aggregate::new("SUM of quasi", "SUM", Over::Quasi, |asked| asked.numbers.sum),
-    Aggregate::new("AVG of quasi", "AVG", Over::Quasi, |asked| asked.numbers.average),
-    Aggregate::new("MEDIAN of quasi", "MEDIAN", Over::Quasi, |asked| asked.numbers.median),
-    Aggregate::new("STDDEV of quasi", "STDDEV_POP", Over::Quasi, |asked| asked.numbers.deviation),
+const NINTH: &str = "PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY {})";
+
+const AGGREGATES: [Aggregate; 14] = [
+    Aggregate::new("COUNT", "COUNT(*)", Over::Rows, |asked| asked.count),
+    Aggregate::new("SUM", "SUM({})", Over::Sensitive, |asked| asked.values.sum),
+    Aggregate::new("AVG", "AVG({})", Over::Sensitive, |asked| asked.values.average),
+    Aggregate::new("MEDIAN", "MEDIAN({})", Over::Sensitive, |asked| asked.values.median),
+    Aggregate::new("PERCENTILE", NINTH, Over::Sensitive, |asked| asked.values.ninth),
+    Aggregate::new("STDDEV", "STDDEV_POP({})", Over::Sensitive, |asked| asked.values.variance.sqrt()),
+    Aggregate::new("VAR", "VAR_POP({})", Over::Sensitive, |asked| asked.values.variance),
+    Aggregate::new("SUM of squares", "SUM({} * {})", Over::Sensitive, |asked| asked.values.squares),
+    Aggregate::new("AVG of squares", "AVG({} * {})", Over::Sensitive, |asked| asked.values.squares / asked.count),
+    Aggregate::new("quasi SUM", "SUM({})", Over::Quasi, |asked| asked.numbers.sum),
+    Aggregate::new("quasi AVG", "AVG({})", Over::Quasi, |asked| asked.numbers.average),
+    Aggregate::new("quasi MEDIAN", "MEDIAN({})", Over::Quasi, |asked| asked.numbers.median),
+    Aggregate::new("quasi PERCENTILE", NINTH, Over::Quasi, |asked| asked.numbers.ninth),
+    Aggregate::new("quasi STDDEV", "STDDEV_POP({})", Over::Quasi, |asked| asked.numbers.variance.sqrt()),
 ];
 
 /// The answer to one question.
+#[derive(Clone, Copy)]
 struct Told {
     estimate: f64,
     lower: f64,
@@ -104,7 +120,7 @@ struct Told {
 struct Measured {
     name: String,
     aggregate: &'static str,
-    is_held_out: bool,
+    is_second: bool,
     /// Mean and median relative errors: even, learned.
     errors: [(f64, f64); 2],
     /// The share of questions with the truth within two standard errors: even, learned.
@@ -143,9 +159,13 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         }
         let Some((microdata, asked)) = known.get(table.name) else { continue };
         let release = published(&chrysalis, &folder, &name, &file, (table, publication), &options.data)?;
-        for aggregate in AGGREGATES.iter().filter(|aggregate| aggregate.of(microdata).is_some()) {
+        let is_wanted = |aggregate: &&Aggregate| {
+            let is_about = options.about.as_ref().is_none_or(|about| aggregate.name.contains(about.as_str()));
+            is_about && aggregate.of(microdata).is_some()
+        };
+        for aggregate in AGGREGATES.iter().filter(is_wanted) {
             let found = measure(&chrysalis, &folder, &release, (name.as_str(), aggregate), (microdata, asked))?;
-            let measured = Measured { is_held_out: table.is_held_out, ..found };
+            let measured = Measured { is_second: table.is_second, ..found };
             println!("{}", measured.line());
             all.push(measured);
         }
@@ -191,7 +211,7 @@ fn measure(
     (microdata, asked): (&Microdata, &[Asked]),
 ) -> Result<Measured, Failure> {
     let file = folder.join("questions.sql");
-    let sql = format!("{}({})", aggregate.function, aggregate.of(microdata).unwrap_or_default());
+    let sql = aggregate.of(microdata).unwrap_or_default();
     let text: String = asked.iter().map(|asked| microdata.sql(asked, &sql) + ";\n").collect();
     fs::write(&file, text).map_err(|error| Failure::new(format!("cannot write questions: {error}")))?;
     let mut told = Vec::new();
@@ -208,9 +228,13 @@ fn measure(
             return Err(Failure::new(format!("{} failed: {said}", shell::shown(&command))));
         }
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        told.push(text.lines().map(parsed).collect::<Result<Vec<Told>, Failure>>()?);
+        told.push(text.lines().map(parsed).collect::<Result<Vec<Option<Told>>, Failure>>()?);
     }
-    let truths: Vec<f64> = asked.iter().map(aggregate.truth).collect();
+    // Where hits have no number there may be no estimate.
+    let is_told = |at: &usize| told.iter().all(|told: &Vec<Option<Told>>| told[*at].is_some());
+    let both: Vec<usize> = (0..asked.len()).filter(is_told).collect();
+    let truths: Vec<f64> = both.iter().map(|&at| (aggregate.truth)(&asked[at])).collect();
+    let told: Vec<Vec<Told>> = told.iter().map(|told| both.iter().filter_map(|&at| told[at]).collect()).collect();
     let relative = |told: &[Told]| {
         let nonzero = told.iter().zip(&truths).filter(|(_, truth)| **truth != 0.0);
         let errors: Vec<f64> = nonzero.map(|(told, truth)| ((told.estimate - truth) / truth).abs()).collect();
@@ -241,21 +265,28 @@ fn measure(
         seconds,
         name: name.to_owned(),
         aggregate: aggregate.name,
-        is_held_out: false,
+        is_second: false,
     })
 }
 
-fn parsed(line: &str) -> Result<Told, Failure> {
+/// `None` where there is no estimate.
+fn parsed(line: &str) -> Result<Option<Told>, Failure> {
     let answer: Value =
         serde_json::from_str(line).map_err(|error| Failure::new(format!("cannot read an answer: {error}")))?;
     let aggregate = &answer["rows"][0]["aggregates"][0];
-    let number = |name: &str| aggregate[name].as_f64().ok_or_else(|| Failure::new(format!("no {name} in {line}")));
-    Ok(Told {
-        estimate: number("estimate")?,
-        lower: number("lower")?,
-        upper: number("upper")?,
-        std_error: number("std_error")?,
-    })
+    if !aggregate.is_object() {
+        return Err(Failure::new(format!("no answer in {line}")));
+    }
+    let number = |name: &str| aggregate[name].as_f64();
+    let told = || {
+        Some(Told {
+            estimate: number("estimate")?,
+            lower: number("lower")?,
+            upper: number("upper")?,
+            std_error: number("std_error")?,
+        })
+    };
+    Ok(told())
 }
 
 fn median(mut numbers: Vec<f64>) -> f64 {
@@ -269,7 +300,7 @@ impl Measured {
         format!(
             "| {}{}, {} | {:.4} | {:.4} | {:.2} | {:.4} | {:.4} | {:.2} | {} | {:.0} % | {:.1} % | {:.1} | {:.1} | {:.1} |",
             self.name,
-            if self.is_held_out { " (held out)" } else { "" },
+            if self.is_second { " (second look)" } else { "" },
             self.aggregate,
             even.0,
             learned.0,
@@ -293,12 +324,15 @@ fn report(all: &[Measured]) {
          2·se / error | s, even | learned |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|"
     );
     all.iter().for_each(|measured| println!("{}", measured.line()));
-    for is_held_out in [false, true] {
+    for is_second in [false, true] {
         for aggregate in AGGREGATES.map(|aggregate| aggregate.name) {
-            let some = || all.iter().filter(|it| it.aggregate == aggregate && it.is_held_out == is_held_out);
+            let some = || all.iter().filter(|it| it.aggregate == aggregate && it.is_second == is_second);
             let open: usize = some().map(|it| it.open).sum();
             let covered: f64 = some().map(|it| it.covered[1] * it.open as f64).sum();
-            let which = if is_held_out { "held out" } else { "chosen on" };
+            if open == 0 {
+                continue;
+            }
+            let which = if is_second { "looked at once before a change of the formula" } else { "chosen on" };
             println!("{which}, {aggregate}: {:.1} % of {open} questions covered", 100.0 * covered / open.max(1) as f64);
         }
     }

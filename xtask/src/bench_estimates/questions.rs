@@ -29,19 +29,23 @@ struct Column {
 /// A question: columns with the values they must have.
 pub(super) struct Asked {
     conditions: Vec<(usize, Vec<bool>)>,
-    /// How many rows match, and the sum of their sensitive numbers.
+    /// How many rows match.
     pub(super) count: f64,
-    pub(super) sum: f64,
+    /// Their sensitive numbers, and those of the first quasi column that has some.
+    pub(super) values: Numbers,
     pub(super) numbers: Numbers,
 }
 
-/// What is true of the numbers of a quasi column in the rows that match.
+/// What is true of the numbers of a column in the rows that match.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Numbers {
     pub(super) sum: f64,
+    pub(super) squares: f64,
     pub(super) average: f64,
     pub(super) median: f64,
-    pub(super) deviation: f64,
+    /// What nine of ten are at most.
+    pub(super) ninth: f64,
+    pub(super) variance: f64,
 }
 
 impl Numbers {
@@ -53,9 +57,14 @@ impl Numbers {
         let n = numbers.len();
         let sum: f64 = numbers.iter().sum();
         let average = sum / n as f64;
-        let squares: f64 = numbers.iter().map(|number| (number - average).powi(2)).sum();
-        let median = f64::midpoint(numbers[(n - 1) / 2], numbers[n / 2]);
-        Numbers { sum, average, median, deviation: (squares / n as f64).sqrt() }
+        let variance = numbers.iter().map(|number| (number - average).powi(2)).sum::<f64>() / n as f64;
+        let at = |fraction: f64| {
+            let rank = fraction * (n - 1) as f64;
+            let (below, above) = (numbers[rank.floor() as usize], numbers[rank.ceil() as usize]);
+            below + (above - below) * rank.fract()
+        };
+        let squares = numbers.iter().map(|number| number * number).sum();
+        Numbers { sum, squares, average, median: at(0.5), ninth: at(0.9), variance }
     }
 }
 
@@ -120,31 +129,31 @@ impl Microdata {
             chosen.push(sensitive);
             let conditions: Vec<(usize, Vec<bool>)> =
                 chosen.into_iter().map(|at| (at, self.columns[at].condition(&mut random))).collect();
-            let (count, sum, numbers) = self.truth(&conditions);
+            let (count, values, numbers) = self.truth(&conditions);
             if count >= FEWEST {
-                asked.push(Asked { conditions, count, sum, numbers });
+                asked.push(Asked { conditions, count, values, numbers });
             }
         }
         asked
     }
 
-    /// How many rows match, the sum of their sensitive numbers (0 if these are words), and their quasi numbers.
-    fn truth(&self, conditions: &[(usize, Vec<bool>)]) -> (f64, f64, Numbers) {
+    /// How many rows match, their sensitive numbers (none if these are words), and their quasi numbers.
+    fn truth(&self, conditions: &[(usize, Vec<bool>)]) -> (f64, Numbers, Numbers) {
         let mut hits = vec![true; self.rows];
         for (at, values) in conditions {
             let codes = &self.columns[*at].codes;
             hits.iter_mut().zip(codes).for_each(|(hit, code)| *hit &= values[*code as usize]);
         }
-        let sensitive = &self.columns[self.columns.len() - 1];
-        let numbers = sensitive.numbers();
-        let number = |(_, code): (&bool, &u32)| if sensitive.is_ordered { numbers[*code as usize] } else { 0.0 };
-        let matching = || hits.iter().zip(&sensitive.codes).filter(|(hit, _)| **hit);
-        let of_quasi = self.ordered_quasi().map_or_else(Vec::new, |column| {
-            let numbers = column.numbers();
-            let rows = hits.iter().zip(&column.codes).filter(|(hit, code)| **hit && !column.is_missing(**code));
-            rows.map(|(_, code)| numbers[*code as usize]).collect()
-        });
-        (matching().count() as f64, matching().map(number).sum(), Numbers::of(of_quasi))
+        let of = |column: Option<&Column>| {
+            Numbers::of(column.map_or_else(Vec::new, |column| {
+                let numbers = column.numbers();
+                let rows = hits.iter().zip(&column.codes).filter(|(hit, code)| **hit && !column.is_missing(**code));
+                rows.map(|(_, code)| numbers[*code as usize]).collect()
+            }))
+        };
+        let sensitive = self.columns.last().filter(|column| column.is_ordered);
+        let count = hits.iter().filter(|hit| **hit).count();
+        (count as f64, of(sensitive), of(self.ordered_quasi()))
     }
 
     /// The first quasi column with numbers.

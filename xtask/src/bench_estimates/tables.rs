@@ -8,8 +8,9 @@ pub(super) struct TableSpec {
     pub(super) sensitive: &'static str,
     /// Columns with a file in `hierarchies/NAME`.
     pub(super) taxonomies: &'static [&'static str],
-    /// Whether nobody looked at it while constants were chosen.
-    pub(super) is_held_out: bool,
+    /// Whether no constant was chosen on it. The formula was changed once after a first look at these tables (decision 11),
+    /// so they are not held out in the strict sense.
+    pub(super) is_second: bool,
 }
 
 /// One way of publishing a table.
@@ -30,9 +31,9 @@ const fn table(
     file: &'static str,
     quasi: &'static str,
     sensitive: &'static str,
-    is_held_out: bool,
+    is_second: bool,
 ) -> TableSpec {
-    TableSpec { name, file, quasi, sensitive, taxonomies: &[], is_held_out }
+    TableSpec { name, file, quasi, sensitive, taxonomies: &[], is_second }
 }
 
 const ADULT: &str = "age,workclass,education,marital_status,race,sex,native_country";
@@ -50,7 +51,7 @@ pub(super) const TABLES: [TableSpec; 14] = [
         quasi: ADULT,
         sensitive: "occupation",
         taxonomies: &["workclass", "education", "marital_status", "race", "native_country"],
-        is_held_out: false,
+        is_second: false,
     },
     table("brfss", "brfss2020_heart.csv.gz", BRFSS, "heart_disease", false),
     table("diabetes", "diabetes_hospitals.csv.gz", DIABETES, "diag_1", false),

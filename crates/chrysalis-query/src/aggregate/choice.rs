@@ -58,13 +58,13 @@ impl Chosen {
     }
 
     /// The expected sum of a number over the hits.
-    pub(super) fn expected(&self, number: impl Fn(&Pick) -> f64) -> f64 {
+    pub(crate) fn expected(&self, number: impl Fn(&Pick) -> f64) -> f64 {
         self.picks.iter().map(|pick| number(pick) * f64::from(pick.count) * pick.inside).sum::<f64>()
             * (self.drawn.expected / self.n)
     }
 
     /// The variance of that sum (step 7a).
-    pub(super) fn variance(&self, number: impl Fn(&Pick) -> f64) -> f64 {
+    pub(crate) fn variance(&self, number: impl Fn(&Pick) -> f64) -> f64 {
         let (n, Hit { expected, others, variance, .. }) = (self.n, self.drawn);
         let inside = |pick: &Pick| number(pick) * pick.inside;
         let sum: f64 = self.picks.iter().map(|pick| inside(pick) * f64::from(pick.count)).sum();

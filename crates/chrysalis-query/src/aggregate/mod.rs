@@ -21,6 +21,7 @@ use crate::listed::Listed;
 use crate::question::Function;
 pub(crate) use choice::{Chosen, Pick, of_choices};
 pub(crate) use pairing::{Factor, Paired, sum_of_products, weighted_mean};
+pub(crate) use quantile::expected_quantile;
 pub(crate) use weighted::WeightedSide;
 
 /// What can be said about one aggregate. If no hit is possible, everything but a count is NULL.

@@ -7,12 +7,15 @@ use super::sum::Sum;
 /// One group: every row has a factor, and is given one of the values.
 #[derive(Clone, Debug)]
 pub(crate) struct Paired {
+    pub(crate) group: u32,
     /// The factors of the rows that may match: the least and the greatest they can count with, and the expected.
     pub(crate) factors: Vec<Factor>,
     /// The rows of the group.
     pub(crate) n: u32,
     /// The sensitive values that count, with how often they occur; all others count as 0.
     pub(crate) values: Vec<(f64, u32)>,
+    /// How far factors and values may go together inside groups (step 9 of `learned/spec.md`); 0 if that is not asked.
+    pub(crate) tilt: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -97,9 +100,10 @@ pub(crate) fn sum_of_products(groups: &[Paired]) -> Estimate {
     if groups.iter().all(|group| group.factors.is_empty() || group.values.is_empty()) {
         return Estimate::default();
     }
-    let (mut estimate, mut variance) = (Sum::default(), 0.0);
+    let (mut estimate, mut total, mut leaning) = (Sum::default(), 0.0, 0.0);
     let (mut lower, mut upper) = (Sum::default(), Sum::default());
     for group in groups {
+        let mut variance = 0.0;
         let n = f64::from(group.n);
         let factors: f64 = group.factors.iter().map(|factor| factor.expected).sum();
         let values: f64 = group.values.iter().map(|(value, count)| value * f64::from(*count)).sum();
@@ -123,15 +127,16 @@ pub(crate) fn sum_of_products(groups: &[Paired]) -> Estimate {
         let of_rows: f64 =
             group.factors.iter().map(|factor| (factor.expected - factor.low) * (factor.high - factor.expected)).sum();
         variance += of_rows.max(0.0) * mean_square;
+        total += variance;
+        leaning += group.tilt * variance;
     }
     let slack = slack(groups);
-    Estimate {
-        estimate: Some(estimate.value()),
-        lower: Some(lower.value() - slack),
-        upper: Some(-upper.value() + slack + 0.0),
-        std_error: Some(variance.max(0.0).sqrt()),
-    }
-    .inside()
+    let (lower, upper) = (lower.value() - slack, -upper.value() + slack + 0.0);
+    let error = total.max(0.0).sqrt();
+    // What was learned says no more than the bounds do.
+    let error = if leaning == 0.0 { error } else { error.hypot(leaning).min((upper - lower) / 2.0) };
+    Estimate { estimate: Some(estimate.value()), lower: Some(lower), upper: Some(upper), std_error: Some(error) }
+        .inside()
 }
 
 /// The least and the greatest Σ factor·value / Σ factor over the hits, where factors are known and none is negative.

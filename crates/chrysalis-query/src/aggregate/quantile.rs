@@ -32,6 +32,11 @@ pub(super) fn quantile(groups: &[Chosen], fraction: f64) -> Estimate {
     .inside()
 }
 
+/// The quantile of the values as often as they are expected to be hit.
+pub(crate) fn expected_quantile(groups: &[Chosen], fraction: f64) -> Option<f64> {
+    Spread::new(groups).at(fraction)
+}
+
 /// The quantile of values that are all known.
 fn exact(groups: &[Chosen], fraction: f64) -> Option<f64> {
     let mut values: Vec<(f64, u64)> =

@@ -29,7 +29,8 @@ pub struct Reply {
 struct Gathering {
     native: Vec<Option<Estimate>>,
     choices: Vec<Vec<Chosen>>,
-    products: Vec<Vec<Paired>>,
+    /// Piece by piece.
+    products: Vec<Vec<Vec<Paired>>>,
     because: Explanation,
     is_row: bool,
 }
@@ -85,7 +86,8 @@ impl Inquiry {
         };
         let mut found: BTreeMap<Vec<KeyText>, (Vec<Option<Value>>, Gathering)> = BTreeMap::new();
         for part in &combo.parts {
-            for (row, gathered) in release.gather(&part.plan, &part.operands, mode, progress)? {
+            let ways: Vec<Way> = part.owners.iter().map(|&atom| self.atoms[atom].way).collect();
+            for (row, gathered) in release.gather(&part.plan, (&part.operands, &ways), mode, progress)? {
                 let key: Vec<KeyText> =
                     row.group.iter().map(|value| value.as_ref().map(|value| format!("{value:?}"))).collect();
                 let (_, gathering) = found.entry(key).or_insert_with(|| (row.group.clone(), new()));
@@ -100,7 +102,7 @@ impl Inquiry {
                 for (gathered, &atom) in gathered.into_iter().zip(&part.owners) {
                     match gathered {
                         Gathered::Chosen(chosen) => gathering.choices[atom].extend(chosen),
-                        Gathered::Paired(paired) => gathering.products[atom].extend(paired),
+                        Gathered::Paired(paired) => gathering.products[atom].push(paired),
                     }
                 }
             }
@@ -125,8 +127,11 @@ impl Inquiry {
         let atoms = self.atoms.iter().enumerate().map(|(at, atom)| match atom.way {
             Way::Native(function) => gathering.native[at].unwrap_or_else(|| nothing(function)),
             Way::Choices(function, fraction) => of_choices(function, fraction, &gathering.choices[at]),
-            Way::Products => sum_of_products(&gathering.products[at]),
-            Way::MeanBounds => match weighted_mean(&gathering.products[at]) {
+            Way::Products => {
+                let pieces = gathering.products[at].iter().map(|paired| sum_of_products(paired));
+                pieces.fold(None, |all, piece| Some(added(all, piece))).unwrap_or_default()
+            }
+            Way::MeanBounds => match weighted_mean(&gathering.products[at].concat()) {
                 Some((lower, upper)) => Estimate { lower: Some(lower), upper: Some(upper), ..Estimate::default() },
                 None => Estimate::default(),
             },
@@ -324,10 +329,6 @@ fn added(a: Option<Estimate>, b: Estimate) -> Estimate {
         (Some(a), Some(b)) => Some(a + b),
         (a, b) => a.or(b),
     };
-    let error = match (a.std_error, b.std_error) {
-        (Some(a), Some(b)) => Some((a * a + b * b).sqrt()),
-        (a, b) => a.or(b),
-    };
     // An empty sum counts as 0 in the bounds of the others.
     let widened =
         |total: Option<f64>, one: Option<f64>, other: Option<f64>, end: fn(f64, f64) -> f64| match (one, other) {
@@ -340,7 +341,8 @@ fn added(a: Option<Estimate>, b: Estimate) -> Estimate {
         estimate: sum(a.estimate, b.estimate),
         lower: widened(lower, a.lower, b.lower, f64::min),
         upper: widened(upper, a.upper, b.upper, f64::max),
-        std_error: error,
+        // Pieces are hits of the same groups, and err alike: no correlation makes it more than the sum.
+        std_error: sum(a.std_error, b.std_error),
     }
 }
 

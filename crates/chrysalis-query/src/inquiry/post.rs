@@ -220,9 +220,10 @@ fn arithmetic(operator: Arithmetic, a: &Known, b: &Known) -> Known {
     let is_whole = *a_whole && *b_whole && operator != Arithmetic::Divide;
     let both = |f: &dyn Fn(f64, f64) -> Option<f64>| a.estimate.zip(b.estimate).and_then(|(a, b)| f(a, b));
     let ends = |e: &Estimate| e.lower.zip(e.upper);
+    // Aggregates over the same rows err together, in a direction that is not known: no correlation makes it more than this.
     let error = |by_a: f64, by_b: f64| {
         let (a, b) = (a.std_error.unwrap_or(0.0) * by_a, b.std_error.unwrap_or(0.0) * by_b);
-        Some((a * a + b * b).sqrt())
+        Some(a.abs() + b.abs())
     };
     let is_nothing = |e: &Estimate| e.estimate.is_none() && e.lower.is_none() && e.upper.is_none();
     if is_nothing(a) || is_nothing(b) {
@@ -331,7 +332,7 @@ fn share(factor: f64, part: Estimate, rest: Estimate) -> Estimate {
     let std_error = estimate.map(|share| {
         let whole = part.estimate.unwrap_or(0.0) + rest.estimate.unwrap_or(0.0);
         let (of_part, of_rest) = (part.std_error.unwrap_or(0.0), rest.std_error.unwrap_or(0.0));
-        factor.abs() * (((1.0 - share) * of_part).powi(2) + (share * of_rest).powi(2)).sqrt() / whole
+        factor.abs() * ((1.0 - share) * of_part + share * of_rest) / whole
     });
     Estimate { estimate: scaled(estimate), lower, upper, std_error }.inside()
 }

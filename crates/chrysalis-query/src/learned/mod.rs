@@ -10,6 +10,7 @@ mod positions;
 mod rows;
 mod spread;
 mod totals;
+mod values;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,10 +25,12 @@ use crate::question::Function;
 use crate::value_set::ValueSet;
 use crate::{Cell, OpenRelease, Plan, PlannedAggregate, QueryError};
 use grid::{Grid, Measured, SetShares};
+pub(crate) use paired::{Draw, DrawnBy, lean, lean_of_products};
 pub(crate) use positions::{Ends, Positions, Scale};
-pub(crate) use rows::{LearnedGroup, LearnedRows, with_learned};
+pub(crate) use rows::{HitValues, LearnedGroup, LearnedRows, with_learned};
 use spread::Spread;
 use totals::{Chances, Counted, Moments};
+pub(crate) use values::ValueClasses;
 
 /// The grids of a release's attributes, made when a question first needs them.
 #[derive(Debug, Default)]
@@ -92,6 +95,7 @@ struct Admitted {
 struct SideKey {
     aggregate: usize,
     value: Option<Code>,
+    together: Option<Code>,
     are_numbers: bool,
 }
 
@@ -104,6 +108,8 @@ pub(crate) struct Asked<'s> {
     pub(crate) side: Side<'s>,
     /// A value of the sensitive attribute in GROUP BY, if that is the one asked about.
     pub(crate) value: Option<Code>,
+    /// A value in GROUP BY of another sensitive attribute, if it is shown together with the one asked about.
+    pub(crate) together: Option<Code>,
     /// The values of the quasi attributes in GROUP BY.
     pub(crate) group: &'s [Option<Value>],
     /// Hits of the condition, before conditions on other sensitive attributes and after.
@@ -232,7 +238,7 @@ impl<'a> Learner<'a> {
         let same = |other: &PlannedAggregate| other.set == asked.planned.set;
         let aggregate = self.plan.aggregates.iter().position(same).unwrap_or(asked.at);
         let are_numbers = matches!(asked.planned.function, Function::Sum | Function::Avg);
-        let key = SideKey { aggregate, value, are_numbers };
+        let key = SideKey { aggregate, value, together: asked.together, are_numbers };
         let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(learned) = known().get(&key) {
             return Arc::clone(learned);

@@ -21,10 +21,11 @@ pub(super) const LEAST_DIFFERENCE: f64 = 0.05;
 pub(super) const DISTANCE: f64 = 0.35;
 
 /// For every hit: how likely a row that counts is to be among the hits.
+#[derive(Debug)]
 pub(super) struct Chances {
-    of_hits: Vec<f64>,
+    pub(super) of_hits: Vec<f64>,
     /// For every hit: how much less hits vary because they are drawn from the rows of a batch.
-    drawn: Vec<f64>,
+    pub(super) drawn: Vec<f64>,
 }
 
 /// The rows of a group that count, and their numbers.

@@ -23,7 +23,7 @@ use chrysalis_release::Release;
 use chrysalis_table::Kind;
 use sqlparser::ast::{Ident, OrderByExpr};
 
-use super::expr::{Direction, X, call, col, int, null, number, or_zero, ordered, sum};
+use super::expr::{Direction, X, col, int, null, number, or_zero, ordered, sum};
 use super::select::{Ctes, Rows, limited};
 use super::{Dialect, Writer, nested, parts, refused};
 use choices::Choices;
@@ -270,10 +270,8 @@ impl Whole<'_> {
             let is_count = matches!(atom.way, Way::Native(Function::Count) | Way::Choices(Function::CountDistinct, _));
             for letter in LETTERS {
                 let column = of_parts(&format!("{letter}{at}"));
-                let total = match letter {
-                    's' => call("SQRT", vec![sum(column.squared())]),
-                    _ => sum(column),
-                };
+                // Standard errors of pieces add up as their numbers do: pieces err together.
+                let total = sum(column);
                 rows = rows.item(if is_count { or_zero(total) } else { total }, &format!("{letter}{at}"));
             }
         }

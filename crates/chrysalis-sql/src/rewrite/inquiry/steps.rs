@@ -188,13 +188,13 @@ impl Steps {
         let error = |by_a: Option<X>, by_b: Option<X>| {
             let side = |error: &X, by: Option<X>| {
                 let error = or_zero(error.clone());
-                by.map_or_else(|| error.clone(), |by| error.clone() * by).squared()
+                by.map_or_else(|| error.clone(), |by| call("ABS", vec![error.clone() * by]))
             };
             match (a.constant, b.constant) {
                 (Some(_), Some(_)) => int(0),
-                (Some(_), None) => root(self.dialect, side(&b.std_error, by_b)),
-                (None, Some(_)) => root(self.dialect, side(&a.std_error, by_a)),
-                (None, None) => root(self.dialect, side(&a.std_error, by_a) + side(&b.std_error, by_b)),
+                (Some(_), None) => side(&b.std_error, by_b),
+                (None, Some(_)) => side(&a.std_error, by_a),
+                (None, None) => side(&a.std_error, by_a) + side(&b.std_error, by_b),
             }
         };
         let (ae, be) = (a.estimate.clone(), b.estimate.clone());
@@ -296,7 +296,7 @@ impl Steps {
         let whole = (part.estimate.clone() + rest.estimate.clone()).or_null();
         let of_part = (int(1) - estimate.clone()) * or_zero(part.std_error.clone());
         let of_rest = estimate.clone() * or_zero(rest.std_error.clone());
-        let error = root(self.dialect, of_part.squared() + of_rest.squared()) / whole;
+        let error = (of_part + of_rest) / whole;
         let scaled = |x: X| if factor == 1.0 { x } else { x * number(factor) };
         let error = if factor == 1.0 { error } else { error * number(factor.abs()) };
         let found = Number {

@@ -95,17 +95,12 @@ impl<'a> KeptColumn<'a> {
         (low, high): (Option<Value>, Option<Value>),
     ) -> (Option<Value>, Option<Value>) {
         let mut hull = (low, high);
-        for cover in self.covers(group) {
-            let Cover::Range { ends, missing } = cover else { continue };
-            // A label says nothing of missing values where there are none.
-            let missing = *missing && domain.has_missing();
-            let (low, high) = match ends {
-                Some((_, high)) if missing => (None, Some(high.clone())),
-                Some((low, high)) => (Some(low.clone()), Some(high.clone())),
-                None if missing => (None, None),
-                None => continue,
-            };
-            hull = (hull.0.min(low), hull.1.max(high));
+        // The ends of ranges are values that somebody has: an audit takes any other for a mistake.
+        for cover in self.covers(group).filter(|cover| matches!(cover, Cover::Range { .. })) {
+            let codes = covered(cover, domain);
+            let (Some(&first), Some(&last)) = (codes.first(), codes.last()) else { continue };
+            let value = |code: Code| domain.value(code).cloned();
+            hull = (hull.0.min(value(first)), hull.1.max(value(last)));
         }
         hull
     }

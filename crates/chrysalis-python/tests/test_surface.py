@@ -249,8 +249,9 @@ def test_releases_of_a_series_stay_open(tmp_path: Path) -> None:
     table = ch.example(600).to_pandas()
     roles: dict[str, Any] = {"quasi": ["age", "sex"], "sensitive": "disease", "person": "patient_id", "require": "m=3",
                              "method": "anatomy", "series": tmp_path / "clinic.ledger"}
-    first = ch.publish(table[:400], **roles, folder=tmp_path / "one").release
-    second = ch.publish(table[60:460], **roles, folder=tmp_path / "two").release
+    ch.publish(table[:400], **roles, folder=tmp_path / "one")
+    ch.publish(table[60:460], **roles, folder=tmp_path / "two")
+    first, second = ch.open(tmp_path / "one"), ch.open(tmp_path / "two")
     question = "SELECT (SELECT COUNT(*) FROM microdata WHERE age < 40) - (SELECT COUNT(*) FROM microdata VERSION AS OF 1 " \
         "WHERE age < 40) AS n"
     told = second.query(question, others=[tmp_path / "one"]).to_dict()["rows"]

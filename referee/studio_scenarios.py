@@ -109,9 +109,11 @@ def infeasible(browser, program, ground, table):
         said = visit.page.locator("#promise fieldset").nth(1).locator(".said.bad")
         said.wait_for()
         check("cannot keep that" in said.inner_text(), said.inner_text())
+        check("cannot keep it" in visit.text("#promised"), visit.text("#promised"))
         said.locator("button").click()
         said.wait_for(state="detached")
         visit.priced()
+        check("cannot keep it" not in visit.text("#promised"), visit.text("#promised"))
         visit.close()
 
 

@@ -259,6 +259,20 @@ def flags_in(text: str) -> list[str]:
     return _FLAG.findall(text)
 
 
+def knobs_of_remedies() -> set[str]:
+    """The keywords for the knobs that remedies name, unless a remedy leaves them out where there are none."""
+    spelled = dict(re.findall(r'Knob::(\w+) => "(\w+)"', _source(CRATES / "chrysalis-table/src/remedy.rs")))
+    spelled |= dict(re.findall(r'Knob::(\w+) => "(\w+)"', _source(CRATES / "chrysalis-python/src/knobs.rs")))
+    doors = ("chrysalis-cli", "chrysalis-studio", "chrysalis-load", "chrysalis-door", "chrysalis-table")
+    named: set[str] = set()
+    for path in CRATES.glob("*/src/**/*.rs"):
+        parts = path.relative_to(CRATES).parts
+        # Experiments are files of the command's.
+        if parts[0] not in doors and "experiment" not in parts:
+            named.update(re.findall(r"(?:\.knob|Remedy::set)\(\s*(?:chrysalis_table::|chrysalis::)?Knob::(\w+)", _source(path)))
+    return {spelled[name] for name in named}
+
+
 def sentences(variant: str) -> list[str]:
     """What a variant may say: its own message, that of what it holds, or all sentences in the files of its makers."""
     known = variants()

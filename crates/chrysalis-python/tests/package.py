@@ -85,15 +85,15 @@ def open_question(here: Path) -> ch.Made:
 
 
 def in_parts(here: Path) -> ch.Release:
-    """A release of which only one part fits into memory at a time."""
-    table = ch.example(130_000, seed=6)
-    said: dict[str, Any] = {"quasi": ["age", "sex", "zip_code"], "require": "l=4", "method": "anatomy"}
-    publish(table, **said, memory="142MB", folder=here / "release")
+    """A release of 300,000 rows of which only one part fits into memory at a time."""
+    ch.example(300_000, seed=6).to_pandas().to_csv(here / "table.csv", index=False)
+    said: dict[str, Any] = {"quasi": ["age", "sex", "zip_code"], "sensitive": "disease", "require": "l=4"}
+    ch.publish(here / "table.csv", **said, method="anatomy", memory="170MB", folder=here / "release")
     return ch.open(here / "release", memory=PART)
 
 
-#: As much as a part takes, but not all.
-PART = "3MB"
+#: As much as a part takes, but not all of them.
+PART = "40MB"
 
 
 CASES = [
@@ -141,7 +141,7 @@ CASES = [
     case("what varies has more than", lambda here: compared(
         {"require": ["l={a}{b}"], "vary": {"a": [1] * 15, "b": [2] * 15}}), "fewer values"),
     case("`format` has no effect on a run", lambda here: compared({"format": "csv"}), "leave it out"),
-    case("`{knob}` has no effect on any", lambda here: compared({"method": "anatomy"}, marginals=[["age"]]), "`runs`"),
+    case("`{knob}` has no effect on any", lambda here: compared({"method": "anatomy"}, method="permute"), "`runs`"),
     case("nothing says what to put", lambda here: compared({"require": ["l={m}"]}), "`vary`"),
     case("`{key}` varies, but nothing", lambda here: compared({"vary": {"l": [2]}}), "`l={l}`"),
     case("none of the {n_tried} releases", lambda here: compared(
@@ -153,7 +153,7 @@ CASES = [
         "/nowhere/.chrysalis-abcdef", TABLE), "`out`"),
     case("a machine of the cluster does not see the key", without_key, "all machines share"),
     case("`memory` has no effect on a cluster", lambda here: job(here, memory="1GB"), "`rows_per_cell`"),
-    case("{form} has no groups that could be formed", lambda here: job(here, **SWAPPED), "help("),
+    case("{form} has no groups that could be formed", lambda here: job(here, **SWAPPED), "choose something else"),
     case("{form} forms batches and buckets apart, which", lambda here: job(here, method="angel"), ""),
     case("{form} forms groups for several users", lambda here: job(here, **BUTTERFLY), ""),
     # What would be given away.

@@ -11,7 +11,7 @@ from typing import Any, Callable
 import chrysalis as ch
 import pandas
 import pytest
-from catalogue import flags_in
+from catalogue import flags_in, knobs_of_remedies
 from chrysalis import _knobs, _native
 
 TABLE = ch.example(300, seed=1)
@@ -101,6 +101,10 @@ CASES: list[tuple[str, Callable[[], object], type[ch.ChrysalisError], str, str]]
     ("no such method", lambda: publish(method="anatomyy"), ch.RequestError, "anatomyy", ""),
     ("no such partitioner", lambda: publish(partitioner="mondrain"), ch.RequestError, "mondrain", ""),
     ("no effect", lambda: publish(suppress=0.1), ch.RequestError, "suppress", ""),
+    ("of another method", lambda: publish(marginals=[["age"]]), ch.RequestError, "`marginals` goes with the method angel",
+     "leave `marginals` out"),
+    ("of another partitioner", lambda: publish(transparent=True, relaxed=True), ch.RequestError, "`relaxed` goes with",
+     "leave `relaxed=True` out"),
     ("no sensitive", lambda: ch.publish(TABLE, quasi="age", require="l=3"), ch.RequestError, "", "sensitive"),
     ("about no sensitive", lambda: publish(require="cost:l=3"), ch.RequestError, "not a sensitive", 'sensitive=["cost"]'),
     ("required twice", lambda: publish(require=["l=3", "l=3"]), ch.RequestError, "twice", "once"),
@@ -240,6 +244,17 @@ def test_the_example_of_a_keyword_can_be_written_so() -> None:
             ch.compare(TABLE, **eval(f"dict({example[1]})"), method="none of these")
         assert not re.search("expected|cannot be used|dictionary", refused.value.message), refused.value.message
     assert shown > 15
+
+
+def test_a_remedy_names_no_keyword_that_is_not_there() -> None:
+    import inspect
+
+    calls = [getattr(ch, name) for name in ch.__all__ if inspect.isfunction(getattr(ch, name))]
+    calls += [value for name, value in vars(ch.Release).items() if not name.startswith("_") and inspect.isfunction(value)]
+    known = {parameter for call in calls for parameter in inspect.signature(call).parameters}
+    known |= typing.get_type_hints(_knobs.CompareKnobs).keys()
+    named = knobs_of_remedies()
+    assert len(named) > 30 and sorted(named - known) == []
 
 
 def test_what_was_made_says_where_its_release_is() -> None:

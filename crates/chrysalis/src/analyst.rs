@@ -121,6 +121,9 @@ fn check_used(questions: &[Statement], tables: &Tables) -> Result<(), Error> {
     }
 }
 
+/// Gives the release of a folder, if somebody keeps it open.
+pub type Keeper<'a> = &'a dyn Fn(&Path) -> Option<Result<Arc<Analyst>, Error>>;
+
 /// Questions as an analyst wrote them: a single one, or a file of them separated by `;`.
 #[derive(Clone, Debug)]
 pub struct Questions {
@@ -195,7 +198,7 @@ impl Questions {
         &self,
         folders: &[PathBuf],
         memory: Memory,
-        held: &dyn Fn(&Path) -> Option<Result<Arc<Analyst>, Error>>,
+        held: Keeper<'_>,
         watch: &dyn Watch,
     ) -> Result<Vec<AnswerReport>, Error> {
         let links = chain(folders, memory)?;

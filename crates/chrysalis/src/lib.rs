@@ -73,7 +73,7 @@ pub mod values;
 mod weight;
 pub mod words;
 
-pub use analyst::{Analyst, Questions};
+pub use analyst::{Analyst, Keeper, Questions};
 pub use audit::{Evidence, KnownLedger, SqlAudit, ToAudit, audit, audit_as_sql};
 pub use chain::in_order;
 pub use chrysalis_evaluate::Subspace;

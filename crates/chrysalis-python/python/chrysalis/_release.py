@@ -96,7 +96,7 @@ class Release:
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     saved = made.release.save(pathlib.Path(folder) / "release", format="csv")
         ...     sorted(file.name for file in saved.path.iterdir())
-        ['README.md', 'qit.csv', 'release.json', 'st.csv']
+        ['qit.csv', 'release.json', 'st.csv']
         """
         manifest, beside = self._native.save(fspath(folder), format, force, shown(progress))
         self._manifest = json.loads(manifest)

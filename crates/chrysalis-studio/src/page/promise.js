@@ -219,10 +219,16 @@ export async function check() {
   }
 }
 
+/** The sentence of a promise that cannot be kept says so. */
+function unkept() {
+  if (!line.querySelector('.bad-word')) line.prepend(el('span', { class: 'bad-word' }, 'This table cannot keep it: '));
+}
+
 /** What cannot be kept is said at its slider, if it is known which one that is. Says whether it is. */
 export function explainAt(error) {
   const [, refused] = /cannot reach (\S.*?=[\d.,]+): /.exec(error.message) || [];
   const place = refused ? placeOf(refused) : refusal;
+  if (refused) unkept();
   fill(place, trouble(error, [...advised(error), ...(refused ? lowered(refused) : [])]));
   tell(error.message);
   return place !== refusal;
@@ -254,6 +260,7 @@ function explain(found) {
   else if (of && isChecked('beta')) buttons.push(el('button', { type: 'button', onclick: () => { Object.assign(sayings(of.column), { kind: 'beta', value: 1 }); remedied(); } }, 'Promise that no value gets more than twice as likely'));
   else if (of) buttons.push(el('button', { type: 'button', onclick: () => { Object.assign(sayings(of.column), { kind: 'nothing', value: 0 }); remedied(); } }, `Promise nothing about the values of “${of.column}”`));
   const why = of ? `This table cannot keep that: a value of “${of.column}” is too frequent. ${sentence(found.refusal.message.replace(/^cannot reach \S.*?=[\d.,]+: /, ''))}` : found.refusal.message;
+  unkept();
   fill(place, trouble({ message: why, remedy: buttons.length ? '' : found.refusal.remedy }, buttons));
   tell(worded(why));
 }

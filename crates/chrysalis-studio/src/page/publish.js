@@ -176,7 +176,10 @@ function failed(error, folder, isHere = true) {
     onclick: () => { choices.accept = [...choices.accept, value]; start(folder); },
   }, value === 'disclosure' ? 'Publish all the same, and say so in the release' : `Publish all the same (${value})`));
   const nothing = error.fault === 'silence' || error.isWritten ? null : el('p', {}, last ? `Nothing new was published. The release of ${last.at} is still there:` : 'Nothing was published.');
-  fill(result, trouble(error, isHere ? [...advised(error), ...accepts] : []), nothing);
+  const advice = isHere ? advised(error) : [];
+  // Where every way out has a button, the buttons say it.
+  const said = advice.length && accepts.length ? { message: error.message } : error;
+  fill(result, trouble(said, [...advice, ...accepts]), nothing);
   attend(result.firstChild);
   tell(error.message);
 }

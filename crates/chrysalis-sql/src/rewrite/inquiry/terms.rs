@@ -48,12 +48,12 @@ impl Terms<'_> {
                     }
                 }
             }
-            Term::Case(branches, otherwise) if !is_text(term) => {
+            Term::Case(branches, otherwise) if !is_text(term, self.fields) => {
                 let branch = |(when, then): &(Term, Term)| Ok((self.condition(when, false)?, self.number(then)?));
                 let branches = branches.iter().map(branch).collect::<Result<Vec<_>, QueryError>>()?;
                 cases(branches, otherwise.as_deref().map(|term| self.number(term)).transpose()?)
             }
-            Term::Call(function, given) if is_of_numbers(*function) && !is_text(term) => {
+            Term::Call(function, given) if is_of_numbers(*function) && !is_text(term, self.fields) => {
                 self.function(*function, given)?
             }
             other => self.listed(other)?,
@@ -112,7 +112,7 @@ impl Terms<'_> {
     /// A condition on several columns, or on none.
     fn comparison(&self, term: &Term, is_negated: bool) -> Result<X, QueryError> {
         let holds = match term {
-            Term::Compare(a, comparison, b) if !is_text(a) && !is_text(b) => {
+            Term::Compare(a, comparison, b) if !is_text(a, self.fields) && !is_text(b, self.fields) => {
                 compared(*comparison, self.number(a)?, self.number(b)?)
             }
             Term::IsNull(inner) => self.number(inner)?.missing(),
@@ -168,14 +168,15 @@ fn is_of_numbers(function: ScalarFunction) -> bool {
 }
 
 /// Whether a term may be a text, a date or a truth value, which are written out.
-fn is_text(term: &Term) -> bool {
+fn is_text(term: &Term, fields: &[Field]) -> bool {
     match term {
-        Term::Attribute(_) | Term::Negate(_) | Term::Arithmetic(..) => false,
+        Term::Attribute(field) => !fields[*field].kind.is_numeric(),
+        Term::Negate(_) | Term::Arithmetic(..) => false,
         Term::Constant(scalar) => !matches!(scalar, Scalar::Integer(_) | Scalar::Real(_) | Scalar::Null),
         Term::Case(branches, otherwise) => {
-            branches.iter().map(|(_, then)| then).chain(otherwise.as_deref()).any(is_text)
+            branches.iter().map(|(_, then)| then).chain(otherwise.as_deref()).any(|term| is_text(term, fields))
         }
-        Term::Call(function, given) => !is_of_numbers(*function) || given.iter().any(is_text),
+        Term::Call(function, given) => !is_of_numbers(*function) || given.iter().any(|term| is_text(term, fields)),
         _ => true,
     }
 }

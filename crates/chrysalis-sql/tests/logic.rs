@@ -120,7 +120,7 @@ fn refusals_say_where_and_what_to_ask_instead() {
     check("SELECT COUNT(*) FROM people", &["no table `people`", "FROM microdata"]);
     check("SELECT COUNT(*) FROM microdata, microdata", &["joins"]);
     check("SELECT COUNT(*) FROM microdata x JOIN microdata y ON x.a = y.a", &["joined with itself", "public tables"]);
-    check("SELECT COUNT(*) FROM microdata JOIN towns ON w = towns.w", &["no public table `towns`", "`table`"]);
+    check("SELECT COUNT(*) FROM microdata JOIN towns ON w = towns.w", &["no public table `towns`", "`tables`"]);
     check("SELECT COUNT(*) FROM microdata WHERE a = w", &["several columns, a and w", "constants"]);
     check("SELECT SUM(a + s) FROM microdata", &["`s` holds values of kind category"]);
     check(

@@ -112,7 +112,7 @@ CASES = [
         month(here), month(here / "x"), month(here, 2, series=here / "x" / "ledger")), "`series="),
     case("the ledger {name} is new", lambda here: (month(here), month(here, 2, series=here / "other")), "`series="),
     case("the ledger {name} knows another release", forked, "`series="),
-    case("the ledger {name} does not know {folder}", forgotten, "`series="),
+    case("the ledger {name} does not know {folder}, which shows", forgotten, "`series="),
     case("the ledger {name} tells people apart", lambda here: (
         month(here), month(here, 2, person="number", table=MONTH.assign(number=MONTH["person"]))), '`person="person"`'),
     case("the ledger {} would be part", lambda here: month(here, series=here / "release-1" / "ledger"), "`series`"),
@@ -158,8 +158,8 @@ CASES = [
     case("{} says that it is release {late}", lambda here: two(here, 1)[0].query(COUNT, others=two(here / "x", 2)),
          "one series"),
     # Releases that are like others.
-    case("the ledger {ledger} does not know {folder}", lambda here: once(
-        here, like=saved(here, quasi=["age"])), "leave `like` out"),
+    case("the ledger {ledger} does not know {folder}, so that", lambda here: once(
+        here / "x", like=saved(here, quasi=["age", "sex"])), "leave `like` out"),
     case("`{what}` and `{}` do not go together: {why}", lambda here: publish(
         like=saved(here), partitioner="mondrian"), "leave `partitioner` out"),
     case("a release of the form {form} is no plan", lambda here: publish(like=saved(here, method="angel")), "anatomy"),

@@ -75,6 +75,14 @@ def beside(here: Path) -> ch.Made:
     return publish(people[60:460], **knobs, after=[here / "one"])
 
 
+def left_behind(here: Path) -> ch.Made:
+    """All people of a release but one."""
+    people = pandas.DataFrame({"age": range(1, 8), "disease": list("abcabca")})
+    knobs: dict[str, Any] = {"quasi": ["age"], "sensitive": "disease", "require": "distinct-l=3", "method": "anatomy"}
+    publish(people, **knobs).release.save(here / "one")
+    return publish(people[:6], **knobs, after=[here / "one"])
+
+
 def open_question(here: Path) -> ch.Made:
     """Another table beside two earlier ones, each of which has people that the others lack."""
     people = ch.example(600).to_pandas()
@@ -133,8 +141,10 @@ CASES = [
         certificate=here / "release" / "page.html"), "beside the release"),
     case("{} does not end in .html", lambda here: compared({"method": "generalize"}).page(here / "page.txt"), "comparison.html"),
     # Comparisons.
-    case("`{}` has no effect on a comparison", lambda here: of_spec(
+    case("`{}` has no effect on a comparison: its releases", lambda here: of_spec(
         here, 'after = ["x"]\n[release]\nrequire = ["l=3"]'), "leave `after` out"),
+    case("`{}` has no effect on a comparison, whose runs", lambda here: of_spec(
+        here, 'like = "x"\n[release]\nrequire = ["l=3"]'), "leave `like` out"),
     case("there are more than {MAX_RUNS} runs", lambda here: compared(
         *[{**SEVERAL, "vary": {"l": list(range(2, 102))}}] * 3), "fewer values"),
     case("`{key}` has no values", lambda here: compared({**SEVERAL, "vary": {"l": []}}), "take `l` out of `vary`"),
@@ -162,6 +172,7 @@ CASES = [
     case("{} of {rows} ({share:.1} %) would be disclosed", lambda here: publish(
         require="k=2", quasi=["age", "sex", "zip_code"]), 'accept=["disclosure"]', ch.InfeasibleError),
     case("of {people}, {above} could be bet on", beside, "publish only people", ch.InfeasibleError),
+    case("{} of an earlier release who left", left_behind, "publish only people", ch.InfeasibleError),
     case("{}{open} of them stand in groups", open_question, "publish only people", ch.InfeasibleError),
     case("{evidence} can be compared only", lambda here: in_parts(here).audit(microdata=TABLE), "`memory="),
 ]

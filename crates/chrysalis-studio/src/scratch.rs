@@ -1,5 +1,6 @@
 //! Temporary folders, all of them in one that is gone when the studio has ended, whoever still looks at them.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -26,10 +27,10 @@ impl Scratch {
     pub(crate) fn folder(&self) -> io::Result<TempDir> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if matches!(*state, State::Unused) {
-            *state = State::Open(tempfile::Builder::new().prefix("chrysalis-studio-").tempdir()?);
+            *state = State::Open(private().prefix("chrysalis-studio-").tempdir()?);
         }
         match &*state {
-            State::Open(all) => tempfile::tempdir_in(all.path()),
+            State::Open(all) => private().tempdir_in(all.path()),
             State::Unused | State::Closed => Err(io::Error::other("the studio has ended")),
         }
     }
@@ -49,6 +50,13 @@ impl Scratch {
     }
 }
 
+/// What makes folders that only this user may look into: by default anybody may.
+fn private() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.permissions(fs::Permissions::from_mode(0o700));
+    builder
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -60,8 +68,9 @@ mod tests {
         fs::write(one.path().join("a"), "b").unwrap();
         let all = one.path().parent().unwrap().to_owned();
         assert_eq!(other.path().parent(), Some(all.as_path()));
-        #[cfg(unix)]
-        assert_eq!(std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&all).unwrap().permissions()) & 0o777, 0o700);
+        for folder in [&*all, one.path()] {
+            assert_eq!(fs::metadata(folder).unwrap().permissions().mode() & 0o777, 0o700);
+        }
         scratch.close();
         assert!(!all.exists() && scratch.folder().is_err());
     }

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import expect
 
-from studio_visit import Studio, Visit, check, tab_to
+from studio_visit import Studio, Visit, check, open_by_key, tab_to
 
 
 def published(visit):
@@ -239,9 +239,7 @@ def first_keys(browser, program, ground, table):
         page = visit.page
         page.locator("#file").wait_for()
         keys = tab_to(page, "#file") + 1
-        with page.expect_file_chooser() as chooser:
-            page.keyboard.press("Enter")
-        chooser.value.set_files(table)
+        open_by_key(page, table)
         visit.priced()
         keys += tab_to(page, "#go") + 1
         page.keyboard.press("Enter")

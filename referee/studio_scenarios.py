@@ -11,7 +11,7 @@ from pathlib import Path
 import polars
 from playwright.sync_api import expect
 
-from studio_visit import PATIENCE, Studio, Visit, check, tab_to
+from studio_visit import PATIENCE, Studio, Visit, check, open_by_key, tab_to
 
 
 def first_release(browser, program, ground, table):
@@ -45,9 +45,7 @@ def by_keyboard(browser, program, ground, table):
         tab_to(page, "a.skip")
         page.keyboard.press("Enter")
         tab_to(page, "#file")
-        with page.expect_file_chooser() as chooser:
-            page.keyboard.press("Enter")
-        chooser.value.set_files(table)
+        open_by_key(page, table)
         visit.priced()
         before = visit.text("#unique")
         tab_to(page, "#roles select")

@@ -8,6 +8,8 @@ import subprocess
 import sys
 import time
 
+from playwright.sync_api import TimeoutError
+
 NAMES = ["chromium", "chromium-browser", "chrome-headless-shell", "google-chrome", "google-chrome-stable"]
 PATIENCE = 60_000
 
@@ -63,6 +65,8 @@ class Visit:
         self.page.on("console", lambda message: self.said.append(message.text))
         self.page.on("pageerror", lambda error: self.said.append(str(error)))
         self.page.on("request", lambda request: self.asked.append(request.url))
+        # Somebody listens from the start: whoever begins to just before a key is pressed may come too late.
+        self.page.on("filechooser", lambda chooser: None)
         self.page.set_default_timeout(PATIENCE)
         self.address = address
         self.page.goto(address)
@@ -104,6 +108,18 @@ class Visit:
 def check(condition, what):
     if not condition:
         raise AssertionError(what)
+
+
+def open_by_key(page, path):
+    """Enter opens the dialogue of the field that has the focus. On a busy machine Chromium drops one now and then."""
+    for _ in range(3):
+        try:
+            with page.expect_file_chooser(timeout=PATIENCE / 4) as chooser:
+                page.keyboard.press("Enter")
+            return chooser.value.set_files(path)
+        except TimeoutError:
+            continue
+    raise AssertionError("Enter does not open the dialogue")
 
 
 def tab_to(page, selector, most=250):

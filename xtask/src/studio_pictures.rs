@@ -1,7 +1,6 @@
 //! `cargo xtask studio-pictures`: photographs every step of the studio, light and dark, wide and narrow, from the running
 //! program. Look at them before committing.
 
-use std::env;
 use std::env::consts::EXE_SUFFIX;
 use std::process::Command;
 
@@ -17,8 +16,7 @@ pub(crate) fn run() -> Result<(), Failure> {
     let chromium = referees::prepare_chromium().map_err(Failure::new)?;
     shell::run(&mut shell::cargo(&["build", "-p", "chrysalis-cli", "-p", "chrysalis-studio"]))?;
     let programs = shell::target_dir().join("debug");
-    // Pictures show where the table is: nowhere that tells whose machine it was.
-    let folder = env::temp_dir().join("studio-pictures");
+    let folder = shell::target_dir().join("studio-pictures");
     shell::empty_dir(&folder)?;
     let hospital = folder.join("hospital");
     let mut example = Command::new(programs.join(format!("chrysalis{EXE_SUFFIX}")));

@@ -1,7 +1,7 @@
 //! The smallest possible form, for the test that keeps CONTRIBUTING.md true: exact quasi values, and sensitive values
 //! counted by group.
 
-use chrysalis_release::{Form, GROUP_ID, Scope};
+use chrysalis_release::{Form, Scope};
 use chrysalis_table::{Codes, Column, Table};
 
 use super::anatomy::{nothing_sensitive, sensitive_tables};
